@@ -71,7 +71,7 @@ def outcome(differences: Floats, margin: float | None, gamma: float) -> str:
     cells = [np.array([0.0, float(value)]) for value in (mean, error, p)]
     estimate = Estimate(cells[0], difference=cells[0], difference_error=cells[1], p=cells[2])
     (test,) = policy("lenient").tests
-    row = [Difference.of(test, margin, estimate, 1, topics, topics - 1)]
+    row = [Difference(test, margin, topics, topics - 1).measured(estimate, 1)]
     ((tested,),) = judge_losses([row], Significance(gamma=gamma))
     return tested.outcome
 

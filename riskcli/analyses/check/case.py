@@ -1,6 +1,6 @@
 """One candidate against the baseline by one measure: what rules and tests are asked of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -18,6 +18,7 @@ from riskcli.analyses.check.shares import Share, check_share
 from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import Mask, in_units
+from riskcli.core.choices import population_in_words
 from riskcli.core.messages import Note, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
@@ -132,9 +133,10 @@ class Case:
             (comparison,) = comparisons(self.matrix, self.options)
             tested = differences(self.matrix, matrix.human, comparison, self.options).corrected
             estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
-            return Difference.of(test, margin, estimate, 1, None, float(tested.degrees[1]))
-        found, topics = self.block(test.alpha).estimates.get(test.of), len(matrix.topics)
-        return Difference.of(test, margin, found, self.row, topics, degrees(topics, matrix.weights))
+            return Difference(test, margin, None, float(tested.degrees[1])).measured(estimate, 1)
+        topics = len(matrix.topics)
+        found = Difference(test, margin, topics, degrees(topics, matrix.weights))
+        return found.measured(self.block(test.alpha).estimates.get(test.of), self.row)
 
     def tested(
         self, tests: Iterable[LossTest | Rule], margins: Mapping[str, float]
@@ -171,24 +173,24 @@ class Case:
 
     def share(self, rule: Rule) -> Share:
         """What a rule on a share of topics counts, but for those that are allowed to lose."""
-        part = self
-        if rule.group is not None:
-            (topics,) = _parts(rule, self.matrix).values()
-            part = self.with_scores(self.matrix.of_topics(topics))
+        ((_, part),) = self._by_group(rule)
         asked, scores = ~part._excepted(rule), part.matrix.values
         found = Share.of(rule, scores[:, asked], part.lost[asked])
         return replace(found, value=Share.of(rule, scores, part.lost).value)
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
-        if rule.group is None:
-            return self._but_excepted(rule)
-        found = []
-        for name, topics in _parts(rule, self.matrix).items():
-            part = self.with_scores(self.matrix.of_topics(topics))
-            found.append((name, part._but_excepted(rule)))
+        found = [(name, part._but_excepted(rule)) for name, part in self._by_group(rule)]
         name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
-        return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
+        return worst if worst.passed or not name else replace(worst, why=f"in {name} {worst.why}")
+
+    def _by_group(self, rule: Rule) -> "Iterator[tuple[str, Case]]":
+        """The groups that a rule is about, with their topics alone; else the whole, unnamed."""
+        if rule.group is None:
+            yield "", self
+            return
+        for name, topics in _parts(rule, self.matrix).items():
+            yield name, self.with_scores(self.matrix.of_topics(topics))
 
     def _excepted(self, rule: Rule) -> Mask:
         """The topics that a rule is not asked of, as they are allowed to lose."""
@@ -264,12 +266,11 @@ class Case:
         matrix = self.matrix
         base, run = matrix.values
         lost, ruined = (mask[self.row] for mask in self.candidates.lost)
-        scores = list(zip(matrix.topics, run.tolist(), base.tolist(), strict=True))
         order = np.argsort(run - base, kind="stable")
         losses, fifths = (
             tuple(
-                TopicLoss(topic, x, b, self.queries.named(topic))
-                for topic, x, b in map(scores.__getitem__, topics.tolist())
+                TopicLoss(topic, float(run[i]), float(base[i]), self.queries.named(topic))
+                for i, topic in ((i, matrix.topics[i]) for i in topics.tolist())
             )
             for topics in (order[lost[order]][:worst], order[ruined[order]])
         )
@@ -280,12 +281,16 @@ class Case:
         effective = effective_topics(len(base), weights)
         seen = None if corrected else smallest_loss(varies, effective, level)
         frozen = self.options.population
-        population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
+        population, legend = POPULATION_OF_TWO, about_logarithms([matrix.measure])
+        legend = [*legend, *in_words(matrix)]
+        if isinstance(frozen, FrozenPopulation):
+            population = frozen.name
+            legend.append(f"population of GeoRisk and ZRisk: {population_in_words(population)}")
         base_mean, run_mean = matrix.shown_means().tolist()
         return Verdict(
             matrix.runs[1], matrix.runs[0], matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), losses, seen, population,
-            [*about_logarithms([matrix.measure]), *in_words(matrix)],
+            legend,
             None if is_logarithm(matrix.measure) else fifths,
             {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
             matrix.judging, matrix.axes.judge,

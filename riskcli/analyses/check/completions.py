@@ -114,7 +114,7 @@ class Completions:
         if self._is_settled:
             return judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
-        critical = _critical(level, len(low))
+        critical = float(stdtrit(len(low) - 1, 1 - level)) if len(low) > 1 else float("inf")
         if failed:
             holds = surely_below(low, high, critical)
         elif not judged.bound:
@@ -149,10 +149,6 @@ def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
 
 def _measure(name: str) -> RiskMeasure:
     return next(measure for measure in measures() if measure.id == name)
-
-
-def _critical(level: float, topics: int) -> float:
-    return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
 
 def _is_of_differences(rule: Rule) -> bool:

@@ -68,12 +68,11 @@ def judge(
     margins = language.checked_margins(chosen, margin)
     tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
     tested = [case.tested(tests, margins) for case in cases]
-    strict = plan.level_among(len(cases) * len(tests))
+    level = plan.level_among(len(cases) * len(tests))
     outcomes = [
-        decided(case, case.outcomes(every_rule, own, margins), every_rule, strict)
+        decided(case, case.outcomes(every_rule, own, margins), every_rule, level)
         for case, own in zip(cases, judge_losses(tested, plan), strict=True)
     ]
-    level = plan.level_among(sum(map(len, tested)))
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
     recorded = {
         "policy": chosen.name, "rules": [rule.text for rule in every_rule],
@@ -153,9 +152,8 @@ def _what_is_checked(
 
 def _refuse_without_documents(setup: Setup) -> None:
     """Refuse bounds where a kept baseline has scores alone: nothing would be found open."""
-    if setup.provenance.settings.get(UNJUDGED) != "bounds":
-        return
-    for matrix in setup.matrices:
+    is_bounded = setup.provenance.settings.get(UNJUDGED) == "bounds"
+    for matrix in setup.matrices if is_bounded else ():
         known = matrix.judging and matrix.judging.documents
         if not known or not known.runs.keys() >= {*matrix.runs}:
             raise UsageError(
@@ -188,9 +186,6 @@ def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[
     for verdict in verdicts:
         seen = verdict.seen_from
         if detect is not None and seen is not None and seen > detect:
-            message = (
-                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics "
-                f"losses are detected in four of five cases from {seen:.2g}; {detect:g} was "
-                "asked for"
-            )
-            yield Note("low-power", message)
+            missed = f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics losses"
+            size = f"in four of five cases from {seen:.2g}; {detect:g} was asked for"
+            yield Note("low-power", f"{missed} are detected {size}")

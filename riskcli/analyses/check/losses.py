@@ -40,26 +40,17 @@ class Difference:
     p_margin: float = _NAN
     """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
 
-    @classmethod
-    def of(
-        cls,
-        test: LossTest,
-        margin: float | None,
-        estimate: Estimate | None,
-        row: int,
-        topics: int | None,
-        degrees: float,
-    ) -> "Difference":
+    def measured(self, estimate: Estimate | None, row: int) -> "Difference":
         """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
         if estimate is None:
-            return cls(test, margin, topics, degrees)
+            return self
         cells = (estimate.effect, estimate.difference_error, estimate.p)
         effect, error, p = (_NAN if each is None else float(each[row]) for each in cells)
-        if np.isnan(p):
-            return cls(test, margin, topics, degrees, effect, error)
-        lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
-        beyond = _NAN if margin is None else _p_above(effect + margin, error, degrees)
-        return cls(test, margin, topics, degrees, effect, error, lower, beyond)
+        lower = p if np.isnan(p) else 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
+        beyond = _NAN
+        if self.margin is not None and not np.isnan(p):
+            beyond = _p_above(effect + self.margin, error, self.degrees)
+        return replace(self, effect=effect, error=error, p_lower=lower, p_margin=beyond)
 
     def judged(
         self, lower: float, beyond: float, plan: Significance, families: Sequence[int]

@@ -39,8 +39,8 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<sign>>=|<=|==|!=|[><@()\[\]%*+\-]))"
 )
-_TOPIC = re.compile(r"\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
-_GROUP = re.compile(r"\[\s*(?:'([^']*)'|\"([^\"]*)\"|([^\[\]'\"]*?))\s*\]")
+_TOPIC = re.compile(r"\s*\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
+_GROUP = re.compile(r"\s*\[\s*(?:'([^']*)'|\"([^\"]*)\"|([^\[\]'\"]*?))\s*\]")
 WORST_GROUP = "worst_group"
 _DEEPEST = 50
 
@@ -155,8 +155,6 @@ class _Parser:
 
     def within(self, brackets: re.Pattern[str], expected: str) -> str:
         """The name in brackets, perhaps in quotes."""
-        while self.text[self.place].isspace():
-            self.place += 1
         match = brackets.match(self.text, self.place)
         name = next((found for found in match.groups() if found), None) if match else None
         if match is None or name is None:

@@ -228,9 +228,7 @@ def of_many(
 ) -> list[Statement]:
     """What is said of several candidates."""
     candidates = in_order(verdicts)
-    by: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
-    for candidate in candidates:
-        by[candidate.outcome].append(candidate.name)
+    by = {outcome: [c.name for c in candidates if c.outcome == outcome] for outcome in OUTCOMES}
     passing, undecided = (dict.fromkeys(by[each]) for each in ("pass", "inconclusive"))
     of_measures = listed(dict.fromkeys(v.measure for v in verdicts))
     about = f"baseline {verdicts[0].baseline}, {of_measures} on "

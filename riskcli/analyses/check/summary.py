@@ -1,7 +1,6 @@
 """What a gate shows first: a row a candidate, as many as a screen has lines for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isnan
 from textwrap import wrap
 
@@ -46,10 +45,8 @@ def table(
         shown = _cut(candidates, max(_LINES - heads - lines, _LEAST_ROWS))
     columns = _fitting(shown, width)
     title = _title(verdicts, len(candidates)) if whole else ""
-    made = Display(title, columns, [*legend, below], verdict=sentences)
-    if len(shown) == len(candidates):
-        return made
-    return replace(made, caption=[_hidden(candidates, shown), *made.caption])
+    hidden = [] if len(shown) == len(candidates) else [_hidden(candidates, shown)]
+    return Display(title, columns, [*hidden, *legend, below], verdict=sentences)
 
 
 def _title(verdicts: Sequence[Verdict], number: int) -> str:
@@ -82,8 +79,7 @@ def _hidden(candidates: Sequence[Candidate], shown: Sequence[Candidate]) -> str:
 def _fitting(candidates: Sequence[Candidate], width: int) -> list[Column]:
     """The columns with as much beside the changes as the width has room for."""
     several = len(candidates[0].verdicts) > 1
-    with_p = (False,) if several else (True, False)
-    tried = [(p, topics) for p in with_p for topics in ((0,) if several else (3, 2, 1))]
+    tried = [] if several else [(p, topics) for p in (True, False) for topics in (3, 2, 1)]
     for p, topics in [*tried, (False, 0)]:
         columns = _columns(candidates, p, topics)
         if display.width_of(columns) <= width:

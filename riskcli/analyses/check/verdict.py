@@ -10,15 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.outcomes import (
-    AUDIT,
-    POPULATION_OF_TWO,
-    WORDS,
-    RuleOutcome,
-    Verdict,
-    in_order,
-)
-from riskcli.core.choices import Inconclusive, population_in_words
+from riskcli.analyses.check.outcomes import AUDIT, WORDS, RuleOutcome, Verdict, in_order
+from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import InputError, counted, listed
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
@@ -103,12 +96,12 @@ class Gate(formats.Analysis):
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
 
+        judges = sentences.of_judges(self.verdicts)
         if self.single:
             said = [s for each in self.verdicts for s in self._said(each)]
-            whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
-            return Statements((*whole, *said))
-        said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
-        return Statements((said[0], *sentences.of_judges(self.verdicts), *said[1:]))
+            return Statements((*sentences.of_left_out(len(self.skipped)), *judges, *said))
+        first, *others = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
+        return Statements((first, *judges, *others))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
@@ -123,7 +116,7 @@ class Gate(formats.Analysis):
         """A row a candidate; not the whole: as many as a screen has lines for."""
         from riskcli.analyses.check import summary
 
-        legend = list(dict.fromkeys(line for each in self.verdicts for line in _legend(each)))
+        legend = list(dict.fromkeys(line for each in self.verdicts for line in each.legend))
         said = self.verdict.sentences
         return summary.table(self.verdicts, said, self.rule, legend, width, whole)
 
@@ -184,17 +177,10 @@ def _caption(verdict: Verdict) -> list[str]:
     lines = [f"mean {verdict.mean:.4f}{against} on {counted(verdict.topics, 'topic')}"]
     if seen := Verdict.power_of([verdict]):
         lines[0] += f"; {seen}"
-    lines += _legend(verdict)
+    lines += verdict.legend
     if verdict.losses:
         lines.append(verdict.blame)
     return lines
-
-
-def _legend(verdict: Verdict) -> list[str]:
-    if verdict.population == POPULATION_OF_TWO:
-        return [*verdict.legend]
-    population = population_in_words(verdict.population)
-    return [*verdict.legend, f"population of GeoRisk and ZRisk: {population}"]
 
 
 # For CI services: JUnit's XML, GitHub's annotations, SARIF and GitLab's code quality.
@@ -224,15 +210,13 @@ def problems(gate: Gate) -> Iterator[Problem]:
     yield from of_files(gate.skipped)
 
 
-def remarks(gate: Gate) -> list[Problem]:
+def remarks(gate: Gate) -> Iterator[Problem]:
     """What every report must say beside the verdicts, in the file that it names, else the first."""
     paths = [entry.path for entry in gate.inputs]
-    told = [note for note in gate.notes if note.in_every_report]
-    named = [[path for path in paths if path.name in note.message] or paths for note in told]
-    return [
-        Problem("warning", note.code, note.message, str(own[0]) if own else None)
-        for note, own in zip(told, named, strict=True)
-    ]
+    for note in gate.notes:
+        if note.in_every_report:
+            own = [path for path in paths if path.name in note.message] or paths
+            yield Problem("warning", note.code, note.message, str(own[0]) if own else None)
 
 
 def as_junit(gate: Gate) -> str:
