@@ -1,7 +1,7 @@
 """One candidate against the baseline by one measure: what rules and tests are asked of."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -32,7 +32,7 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, mean, spread
-from riskcli.scores.comparisons import comparisons
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -92,19 +92,23 @@ def _parts(rule: Rule, matrix: ScoreMatrix) -> dict[str, list[int]]:
     return {name: parts[name] for name in found}
 
 
+@dataclass(eq=False)
 class Case:
     """One candidate against the baseline by one measure: a row of a table of candidates."""
 
-    def __init__(self, candidates: Candidates, queries: QueryTexts, row: int = 1) -> None:
-        self.candidates = candidates
-        self.row = row
-        self.queries = queries
-        self.options = candidates.options
-        self.notes: list[Note] = []
-        self.allowed: tuple[KnownLoser, ...] = ()
-        """The exceptions that hold for it."""
-        self.moves: Mapping[str, Mapping[str, float]] = {}
-        """How rankings moved, by figure and topic; empty where no rule asks."""
+    candidates: Candidates
+    queries: QueryTexts
+    row: int = 1
+    notes: list[Note] = field(default_factory=list)
+    allowed: tuple[KnownLoser, ...] = ()
+    """The exceptions that hold for it."""
+    moves: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How rankings moved, by figure and topic; empty where no rule asks."""
+
+    @property
+    def options(self) -> Options:
+        """How candidates are compared."""
+        return self.candidates.options
 
     @property
     def matrix(self) -> ScoreMatrix:
@@ -113,9 +117,7 @@ class Case:
 
     def with_scores(self, matrix: ScoreMatrix) -> "Case":
         """The same with other scores, or on some of the topics."""
-        other = Case(Candidates(matrix, self.options), self.queries)
-        other.allowed, other.moves = self.allowed, self.moves
-        return other
+        return replace(self, candidates=Candidates(matrix, self.options), row=1, notes=[])
 
     def block(self, alpha: float | None) -> Block:
         """The risk table that has the candidate's figures in its row."""
@@ -277,9 +279,8 @@ class Case:
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         (delta, unit), weights = in_units(run - base), matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        corrected = matrix.human is not None
         effective = effective_topics(len(base), weights)
-        seen = None if corrected else smallest_loss(varies, effective, level)
+        seen = None if matrix.human is not None else smallest_loss(varies, effective, level)
         frozen = self.options.population
         population, legend = POPULATION_OF_TWO, about_logarithms([matrix.measure])
         legend = [*legend, *in_words(matrix)]

@@ -56,10 +56,8 @@ class Completions:
         pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
         bounds = difference_bounds(judging.measure, replace(pair, scores=matrix.values))
         if bounds is None:
-            raise UsageError(
-                f"nothing bounds what unjudged documents do to {matrix.measure}: take another "
-                "--measure, or leave out --unjudged bounds"
-            )
+            what = f"nothing bounds what unjudged documents do to {matrix.measure}"
+            raise UsageError(f"{what}: take another --measure, or leave out --unjudged bounds")
         if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
@@ -69,10 +67,8 @@ class Completions:
     @cached_property
     def deltas(self) -> tuple[Floats, Floats, Floats]:
         """Each topic's smallest difference, that as judged, and its largest."""
-        low, judged, high = (
-            np.asarray(each.matrix.values[1] - each.matrix.values[0])
-            for each in (self.low, self.case, self.high)
-        )
+        cases = (self.low, self.case, self.high)
+        low, judged, high = (np.diff(case.matrix.values, axis=0)[0] for case in cases)
         return low, judged, high
 
     @cached_property

@@ -74,6 +74,7 @@ def documented(
     return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
+_LISTS = ("runs", "judged", "baselines", "population", "rules", "only_topics")
 _FILES = ("queries", "replicates", "groups", "weights", "human", "allow", "ratchet")
 """Options that name an input; the last is a ratchet's."""
 
@@ -84,11 +85,9 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     Nothing that the options name as an input is replaced, even if it was not read yet. On stdout
     only CI services are told: others see the exit code, and no result.
     """
-    for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
-        texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
-        note_input(*(named_place(text)[1] for text in texts))
-    files = (given.get(name) for name in _FILES)
-    note_input(*(named_place(str(file))[1] for file in files if file is not None))
+    several = (text for name in _LISTS for text in given.get(name, ()))
+    texts = [*several, *(given[name] for name in _FILES if given.get(name) is not None)]
+    note_input(*(named_place(str(text).removeprefix(LIST_MARK))[1] for text in texts))
     runs = (str(named_place(str(run))[1]) for run in given.get("runs", ()))
     place = next(filter(os.path.isfile, runs), ELSEWHERE)
     reports, told = list(given["reports"]), refusal.Refusal.of(error, place)

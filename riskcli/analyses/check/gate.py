@@ -33,7 +33,7 @@ from riskcli.scores.teams import Teams
 def judge(
     scores: Scores,
     baseline: str,
-    policy: Policy | str = language.DEFAULT_POLICY,
+    policy: Policy | str = "standard",
     *,
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,

@@ -186,10 +186,8 @@ class _Parser:
             factor = self.factor()
             if total.slope and factor.slope:
                 raise self.fail("no product of baseline with itself", start)
-            total = Bound(
-                total.offset * factor.offset,
-                total.slope * factor.offset + total.offset * factor.slope,
-            )
+            slope = total.slope * factor.offset + total.offset * factor.slope
+            total = Bound(total.offset * factor.offset, slope)
         return total
 
     def factor(self) -> Bound:
@@ -349,7 +347,6 @@ POLICIES = {
         Policy("none", "only the rules given with --require"),
     )
 }
-DEFAULT_POLICY = "standard"
 
 
 def policy(name: str) -> Policy:

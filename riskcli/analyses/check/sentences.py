@@ -139,8 +139,8 @@ def _limited(verdicts: Sequence[Verdict]) -> str:
     """Whether a rule limits these losses; of several the one that is kept worst by the first."""
     topics = {each.topic for verdict in verdicts for each in verdict.ruined or ()}
     asked = (f for f in verdicts[0].findings if f.test is None and f.rule != AUDIT)
-    plain = [(finding, parse_rule(finding.rule)) for finding in asked]
-    limits = [(f, rule) for f, rule in plain if any(limits_losses(rule, t) for t in topics)]
+    rules = ((finding, parse_rule(finding.rule)) for finding in asked)
+    limits = [(f, rule) for f, rule in rules if any(limits_losses(rule, t) for t in topics)]
     whole = [f for f, r in limits if r.group is None and (r.topic is None or is_on_share(r))]
     if not whole:
         return "; rules limit that in part" if limits else "; no rule limits that"

@@ -44,14 +44,10 @@ def table(
         heads = 3 if len(candidates[0].verdicts) > 1 or _has_rules(verdicts) else 2
         shown = _cut(candidates, max(_LINES - heads - lines, _LEAST_ROWS))
     columns = _fitting(shown, width)
-    title = _title(verdicts, len(candidates)) if whole else ""
+    measures = listed(dict.fromkeys(verdict.measure for verdict in verdicts))
+    title = f"{len(candidates)} candidates against {verdicts[0].baseline}, {measures}"
     hidden = [] if len(shown) == len(candidates) else [_hidden(candidates, shown)]
-    return Display(title, columns, [*hidden, *legend, below], verdict=sentences)
-
-
-def _title(verdicts: Sequence[Verdict], number: int) -> str:
-    names = listed(dict.fromkeys(verdict.measure for verdict in verdicts))
-    return f"{number} candidates against {verdicts[0].baseline}, {names}"
+    return Display(title if whole else "", columns, [*hidden, *legend, below], verdict=sentences)
 
 
 def _has_rules(verdicts: Sequence[Verdict]) -> bool:

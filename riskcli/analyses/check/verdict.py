@@ -279,8 +279,7 @@ def as_github(gate: Gate) -> str:
         title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
         shown = Problem(gate.level(finding), finding.rule, verdict.explained(finding), path)
         lines.append(as_annotations([shown], title))
-    lines.append(as_annotations(remarks(gate)))
-    lines.append(as_annotations(of_files(gate.skipped), "left out"))
+    lines += [as_annotations(remarks(gate)), as_annotations(of_files(gate.skipped), "left out")]
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
