@@ -104,7 +104,9 @@ class Completions:
             return judged
         failed = judged.outcome == "fail"
         if not (_measure(test.of).plain_mean or _measure(test.of).value_is_t):
-            if failed or self._is_lower(test, level):  # no t test of what differences count for
+            if failed or self._is_turned(
+                judged, test, level
+            ):  # no t test of what differences count for
                 return _undecided(judged, _NO_BOUND if failed else _TURNED)
             return judged
         if self._is_settled:
@@ -119,10 +121,13 @@ class Completions:
             holds = surely_below(judged.bound - high, judged.bound - low, critical)
         return judged if holds else _undecided(judged, self._range_of_mean)
 
-    def _is_lower(self, test: LossTest, level: float) -> bool:
-        """Whether the candidate is significantly lower at one of the ends."""
-        found = (case.difference(test, None) for case in (self.low, self.high))
-        return any(each.effect < 0 and each.p_lower < level for each in found)
+    def _is_turned(self, judged: RuleOutcome, test: LossTest, level: float) -> bool:
+        """Whether one of the ends shows a loss, or no longer excludes one above the margin."""
+        margin = -judged.bound if judged.bound else None
+        ends = [case.difference(test, margin) for case in (self.low, self.high)]
+        if margin is not None:
+            return not all(end.p_margin <= max(level, judged.p or 0.0) for end in ends)
+        return any(end.effect < 0 and end.p_lower < level for end in ends)
 
     def _counted(self, delta: Floats, test: LossTest) -> Floats:
         """Differences as the test counts them, with which they rise."""
