@@ -282,10 +282,9 @@ class Case:
         effective = effective_topics(len(base), weights)
         seen = None if matrix.human is not None else smallest_loss(varies, effective, level)
         frozen = self.options.population
-        population, legend = POPULATION_OF_TWO, about_logarithms([matrix.measure])
-        legend = [*legend, *in_words(matrix)]
-        if isinstance(frozen, FrozenPopulation):
-            population = frozen.name
+        population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
+        legend = [*about_logarithms([matrix.measure]), *in_words(matrix)]
+        if population != POPULATION_OF_TWO:
             legend.append(f"population of GeoRisk and ZRisk: {population_in_words(population)}")
         base_mean, run_mean = matrix.shown_means().tolist()
         return Verdict(

@@ -119,7 +119,9 @@ class Completions:
             holds = not may_be_below(low, high, critical, now)
         else:  # that no larger loss is possible is a claim of its own, and is proved as such
             holds = surely_below(judged.bound - high, judged.bound - low, critical)
-        return judged if holds else _undecided(judged, self._range_of_mean)
+        lowest, _, highest = (float(delta.mean()) for delta in self.deltas)
+        lies = f"the mean difference lies in [{lowest:+.4f}, {highest:+.4f}]"
+        return judged if holds else _undecided(judged, lies)
 
     def _is_turned(self, judged: RuleOutcome, test: LossTest, level: float) -> bool:
         """Whether one of the ends shows a loss, or no longer excludes one above the margin."""
@@ -135,11 +137,6 @@ class Completions:
             return delta
         alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
         return np.where(delta < 0, (1 + alpha) * delta, delta)
-
-    @property
-    def _range_of_mean(self) -> str:
-        low, _, high = (float(delta.mean()) for delta in self.deltas)
-        return f"the mean difference lies in [{low:+.4f}, {high:+.4f}]"
 
 
 def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:

@@ -62,7 +62,6 @@ def judge(
     texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
     _refuse_without_documents(setup)
     cases = _cases(setup, plan, texts, every_rule)
-    topics = cases[0].matrix.topics
     excepted = _prepared(cases, scores, every_rule, allow)
     check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
@@ -82,7 +81,8 @@ def judge(
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
     notes = [*excepted, *(note for case in cases for note in case.notes)]
-    notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
+    notes += texts.notes(cases[0].matrix.topics)
+    notes += [*_power_notes(verdicts, detect), *_unused(setup, every_rule)]
     found = setup.provenance.adding(recorded, notes)
     at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))

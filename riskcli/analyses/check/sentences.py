@@ -7,16 +7,7 @@ from math import isnan
 
 import numpy as np
 
-from riskcli.analyses.check.outcomes import (
-    AUDIT,
-    OUTCOMES,
-    WORDS,
-    Candidate,
-    Outcome,
-    RuleOutcome,
-    Verdict,
-    in_order,
-)
+from riskcli.analyses.check.outcomes import AUDIT, OUTCOMES, WORDS, RuleOutcome, Verdict, in_order
 from riskcli.analyses.check.rules import LossTest, Rule, is_on_share, limits_losses, parse_rule
 from riskcli.analyses.judges import by_count
 from riskcli.analyses.unjudged import statement
@@ -234,15 +225,18 @@ def of_many(
     about = f"baseline {verdicts[0].baseline}, {of_measures} on "
     about += counted(verdicts[0].topics, "topic")
     away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
-    whole: Outcome = "fail" if left_out else candidates[-1].outcome
-    whole = "pass" if whole == "inconclusive" and counts_as == "pass" else whole
-    text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
+    accepted = counts_as == "pass" and candidates[-1].outcome == "inconclusive"
+    whole = WORDS["fail" if left_out else "pass" if accepted else candidates[-1].outcome]
+    how_many = _how_many(by["pass"], by["fail"], len(candidates))
+    text = f"{whole}: {how_many}; {about}{away}."
     numbers = {
         "candidates": len(candidates), "passed": len(passing),
         "not_decided": len(undecided), "left_out": left_out,
     }  # fmt: skip
     statements = [Statement("gate", text, runs=tuple(passing), numbers=numbers)]
-    statements += _what_passes_ruins([c for c in candidates if c.outcome == "pass"])
+    by_first = f" by {verdicts[0].measure}" if len(candidates[0].verdicts) > 1 else ""
+    first = [c.verdicts[0] for c in candidates if c.outcome == "pass"]
+    statements += _what_passes_ruins([v for v in first if v.ruined is not None], by_first)
     if undecided:
         statements.append(_not_decided(verdicts, undecided, counts_as))
     else:
@@ -250,8 +244,7 @@ def of_many(
     return [*statements, *_allowed(verdicts), *_unjudged(verdicts)]
 
 
-def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
-    passing, failing = by["pass"], by["fail"]
+def _how_many(passing: Sequence[str], failing: Sequence[str], number: int) -> str:
     if len(passing) == number:
         return "both candidates pass" if number == 2 else f"all {number} candidates pass"
     if not passing:
@@ -264,11 +257,8 @@ def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
     return text
 
 
-def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
+def _what_passes_ruins(of: Sequence[Verdict], by: str) -> list[Statement]:
     """By the first measure: the topics on which those that pass lose over a fifth."""
-    of = [c.verdicts[0] for c in passing if c.verdicts[0].ruined is not None]
-    several = any(len(c.verdicts) > 1 for c in passing)
-    by = f" by {of[0].measure}" if of and several else ""
     if len(of) < 2:
         return [_of_ruins(v, f"{v.candidate} {_ruins(v, by)}.") for v in of]
     if not any(verdict.ruined for verdict in of):

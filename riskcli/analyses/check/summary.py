@@ -41,17 +41,14 @@ def table(
     if not whole:
         below += " One candidate: --run NAME; everything: --full."
         lines = sum(len(wrap(text, width)) for text in (*sentences, *legend, below))
-        heads = 3 if len(candidates[0].verdicts) > 1 or _has_rules(verdicts) else 2
+        has_rules = any(finding.test is None for v in verdicts for finding in v.findings)
+        heads = 3 if len(candidates[0].verdicts) > 1 or has_rules else 2
         shown = _cut(candidates, max(_LINES - heads - lines, _LEAST_ROWS))
     columns = _fitting(shown, width)
     measures = listed(dict.fromkeys(verdict.measure for verdict in verdicts))
     title = f"{len(candidates)} candidates against {verdicts[0].baseline}, {measures}"
     hidden = [] if len(shown) == len(candidates) else [_hidden(candidates, shown)]
     return Display(title if whole else "", columns, [*hidden, *legend, below], verdict=sentences)
-
-
-def _has_rules(verdicts: Sequence[Verdict]) -> bool:
-    return any(finding.test is None for verdict in verdicts for finding in verdict.findings)
 
 
 def _cut(candidates: Sequence[Candidate], most: int) -> Sequence[Candidate]:

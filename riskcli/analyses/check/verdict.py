@@ -105,8 +105,7 @@ class Gate(formats.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
-        tables = map(_display, self.verdicts)
-        return self._chosen() or [self.summary(width, whole=True), *tables]
+        return self._chosen() or [self.summary(width, whole=True), *map(_display, self.verdicts)]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """A row a candidate; the rules of the only one, or of those asked for."""
