@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from riskcli import Significance, policy
-from riskcli.analyses.check.losses import difference_of, judge_losses
+from riskcli.analyses.check.losses import Difference, judge_losses
 from riskcli.risk.estimate import Estimate
 
 Floats = NDArray[np.float64]
@@ -70,9 +70,9 @@ def outcome(differences: Floats, margin: float | None, gamma: float) -> str:
     p = 2 * stdtr(topics - 1, -abs(mean / error))
     cells = [np.array([0.0, float(value)]) for value in (mean, error, p)]
     estimate = Estimate(cells[0], difference=cells[0], difference_error=cells[1], p=cells[2])
-    margins = {} if margin is None else {"mean": margin}
-    row = [difference_of(estimate, 1, topics, topics - 1, margin)]
-    ((tested,),) = judge_losses([row], policy("lenient").tests, margins, Significance(gamma=gamma))
+    (test,) = policy("lenient").tests
+    row = [Difference(test, margin, topics, topics - 1).measured(estimate, 1)]
+    ((tested,),) = judge_losses([row], Significance(gamma=gamma))
     return tested.outcome
 
 

@@ -74,11 +74,9 @@ def _scores(run: Any, baseline: Any, qrels: Any, measures: str | Sequence[str]) 
         return with_baseline(inputs, [str(baseline)], None, "refuse")
     if qrels is None:
         return run, baseline
-    both = {"candidate": run, "baseline": baseline}
-    held = {
-        name: read_run(given) if isinstance(given, str | Path) else given
-        for name, given in both.items()
-    }
+    held = {"candidate": run, "baseline": baseline}
+    for name, given in held.items():
+        held[name] = read_run(given) if isinstance(given, str | Path) else given
     judgements = read_qrels(qrels) if isinstance(qrels, str | Path) else qrels
     return score_runs(held, judgements, names), "baseline"
 

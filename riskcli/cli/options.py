@@ -353,7 +353,7 @@ def conclude(
 def tell(notes: Iterable[Note], quiet: bool) -> None:
     """Print each note once; `quiet` leaves the warnings."""
     lines = [
-        f"{'warning' if note.warning else 'note'}: {note.told}"
+        f"{'warning' if note.warning else 'note'}: {note.message}"
         for note in dict.fromkeys(notes)
         if note.warning or not quiet
     ]

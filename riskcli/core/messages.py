@@ -76,26 +76,20 @@ class Note:
     message: str
     warning: bool = True
     full: str = field(default="", compare=False)
-    """The message with what it leaves out, if anything; a gate says that, in every report."""
-    everywhere: bool = field(default=False, compare=False)
-    """Whether it stands beside the numbers wherever there is room, not on stderr alone."""
-
-    @property
-    def told(self) -> str:
-        """What is said: the message, or all of it where it stands everywhere."""
-        return self.full if self.everywhere and self.full else self.message
+    """The message with what it leaves out, if anything."""
 
     @property
     def in_every_report(self) -> bool:
-        """Whether it stands everywhere, for its code or by itself."""
-        return self.everywhere or self.code in IN_EVERY_REPORT
+        """Whether it stands everywhere: for its code, or as all of it is said, by a gate."""
+        return self.code in IN_EVERY_REPORT or self.message == self.full
 
 
 TEXT_HASH = "text_sha256"
 """Of judgements in a packed file: the member that states the checksum of their text."""
 OTHER_JUDGEMENTS = "other-judgements"
 NOT_JUDGED = "not-judged"
-IN_EVERY_REPORT = frozenset({OTHER_JUDGEMENTS, NOT_JUDGED})
+ALLOW_EXPIRED = "allow-expired"
+IN_EVERY_REPORT = frozenset({OTHER_JUDGEMENTS, NOT_JUDGED, ALLOW_EXPIRED})
 """Codes of warnings that stand beside the numbers wherever there is room, not on stderr alone."""
 
 

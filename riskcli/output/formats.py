@@ -185,7 +185,7 @@ class TablesFormat(OutputFormat):
             shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
         if not options.legend:
             shown = [replace(display, caption=(), hint="") for display in shown]
-        if told := [each.told for each in source.notes if each.in_every_report]:
+        if told := [each.message for each in source.notes if each.in_every_report]:
             shown = [replace(display, caption=[*display.caption, *told]) for display in shown]
         return self.write(shown, replace(options, width=width))
 

@@ -61,14 +61,11 @@ def as_sarif(problems: Iterable[Problem], tool: str) -> str:
         left_out = f"not shown here: {len(found) - _SHOWN + 1} of {len(found)} results"
         found[_SHOWN - 1 :] = [Problem(found[_SHOWN - 1].level, "not-shown", left_out, None)]
     rules = {problem.rule_id: {"text": visible(problem.rule)} for problem in found}
-    driver = {
-        "name": tool,
-        "version": __version__,
-        "rules": [
-            {"id": name, "shortDescription": text, "fullDescription": text, "help": text}
-            for name, text in rules.items()
-        ],
-    }
+    described = [
+        {"id": name, "shortDescription": text, "fullDescription": text, "help": text}
+        for name, text in rules.items()
+    ]
+    driver = {"name": tool, "version": __version__, "rules": described}
     results = [_result(problem, list(rules)) for problem in found]
     run = {"tool": {"driver": driver}, "results": results}
     return _json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -78,19 +75,13 @@ def _result(problem: Problem, rules: Sequence[str]) -> dict[str, Any]:
     """Uploads refuse a result without a location."""
     place = in_repository(problem.path or ELSEWHERE)
     uri = Path(place).as_uri() if Path(place).is_absolute() else quote(os.fsencode(place))
+    region = {"startLine": max(problem.line or 1, 1)}
     return {
         "ruleId": problem.rule_id,
         "ruleIndex": rules.index(problem.rule_id),
         "level": problem.level,
         "message": {"text": visible(problem.message)},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": uri},
-                    "region": {"startLine": max(problem.line or 1, 1)},
-                }
-            }
-        ],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
         "partialFingerprints": {"riskeval/v1": problem.fingerprint},
     }
 
@@ -116,21 +107,18 @@ def as_annotations(problems: Iterable[Problem], title: str | None = None) -> str
 
 def as_code_quality(problems: Iterable[Problem]) -> str:
     """A code quality report."""
-    return _json(
-        [
-            {
-                "description": visible(problem.message),
-                "check_name": problem.rule_id,
-                "fingerprint": problem.fingerprint,
-                "severity": _SEVERITIES[problem.level],
-                "location": {
-                    "path": as_text(in_repository(problem.path or ELSEWHERE)),
-                    "lines": {"begin": problem.line or 1},
-                },
-            }
-            for problem in problems
-        ]
-    )
+    return _json([_issue(problem) for problem in problems])
+
+
+def _issue(problem: Problem) -> dict[str, Any]:
+    place = as_text(in_repository(problem.path or ELSEWHERE))
+    return {
+        "description": visible(problem.message),
+        "check_name": problem.rule_id,
+        "fingerprint": problem.fingerprint,
+        "severity": _SEVERITIES[problem.level],
+        "location": {"path": place, "lines": {"begin": problem.line or 1}},
+    }
 
 
 def _json(document: Any) -> str:

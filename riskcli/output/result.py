@@ -58,7 +58,7 @@ class Result:
                 for file in self.provenance.inputs
             ],
             "warnings": [
-                {"code": note.code, "message": as_text(note.told)}
+                {"code": note.code, "message": as_text(note.message)}
                 for note in self.provenance.notes
                 if note.warning
             ],

@@ -51,6 +51,10 @@ class Significance:
         """Of the test against virtual baselines."""
         return self.shuffles or (LEAST_SHUFFLES if self.family == "column" else LEAST_SWAPS)
 
+    def level_among(self, tests: int) -> float:
+        """What is significant at this level is so whatever the other tests of a family say."""
+        return self.gamma if self.correction == "none" else self.gamma / max(tests, 1)
+
 
 def holm(p: Floats) -> Floats:
     """Holm (1979): step-down; the chance of any false flag; never worse than Bonferroni."""

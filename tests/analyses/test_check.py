@@ -341,6 +341,24 @@ def test_power_is_told_from_the_observed_variance() -> None:
     assert "low-power" not in [note.code for note in quiet.notes]
 
 
+def test_power_without_a_correction_is_that_of_the_level() -> None:
+    """Several tests, none of them corrected: each is at the level itself."""
+    values, plan = fifty(0.0), Significance(correction="none")
+    found = judge(matrix(values), "prod", policy="standard", significance=plan)
+    spread = float(np.std(values[1] - values[0], ddof=1))
+    assert found.verdicts[0].seen_from == pytest.approx(smallest_loss(spread, 50, 0.05))
+
+
+def test_a_loss_under_a_margin_names_the_tests_that_its_p_value_is_corrected_over() -> None:
+    """Losses of the mean and of GeoRisk are one family, the margin of the mean is another."""
+    mean, georisk = judge(matrix(fifty(-0.03)), "prod", margin=0.001).verdicts[0].findings
+    alone = judge(matrix(fifty(-0.03)), "prod", "lenient", margin=0.001).verdicts[0].findings[0]
+    assert mean.outcome == alone.outcome == "fail" and mean.p == alone.p
+    assert mean.p and georisk.p
+    assert mean.p_adjusted == pytest.approx(max(mean.p, 2 * min(mean.p, georisk.p)))
+    assert "(Holm, 2 tests)" in mean.why and "(Holm, 1 test)" in alone.why
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "candidates"), [("lenient", 1), ("standard", 3)])
 def test_the_loss_that_the_gate_announces_is_seen_four_times_in_five(

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from riskcli import Evaluation, Rules
 from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.core.arrays import Floats
+from riskcli.scores.matrix import ScoreMatrix
 from tests.helpers import reference
 from tests.helpers.inprocess import riskeval
 
@@ -125,8 +127,8 @@ def test_a_score_stays_open_where_run_and_baseline_gain_alike() -> None:
     assert {each.rule: each.outcome for each in gate.verdicts[0].findings} == expected
 
 
-def of_test(evaluation: Evaluation, name: str, **more: float) -> RuleOutcome:
-    findings = judge(evaluation, "old", "standard", **more).verdicts[0].findings  # type: ignore[arg-type]
+def of_test(scores: Evaluation | ScoreMatrix, name: str, **more: Any) -> RuleOutcome:
+    findings = judge(scores, "old", "standard", **more).verdicts[0].findings
     return next(each for each in findings if each.test is not None and each.test.of == name)
 
 
@@ -170,6 +172,20 @@ def test_a_margin_is_kept_only_by_all_completions() -> None:
         found = [t_of(new - old + margin) for old, new in completions(runs, grades)]
         if bounds.outcome == "pass":
             assert min(found) > stats.t.ppf(0.95, TOPICS - 1)
+        said.append(bounds.outcome)
+    assert {"pass", "inconclusive"} <= set(said)
+
+
+def test_georisks_margin_is_kept_only_where_the_worst_completion_keeps_it() -> None:
+    said = []
+    for seed, margin in product(range(8), (0.1, 0.25)):
+        runs, grades = case(seed, 0.5)
+        margins = {"georisk": margin}
+        bounds = of_test(evaluated(runs, grades, "bounds"), "georisk", margin=margins)
+        worst = np.array(min(completions(runs, grades), key=lambda c: float((c[1] - c[0]).mean())))
+        lowest = ScoreMatrix(MEASURE, ("old", "new"), tuple(map(str, range(TOPICS))), worst)
+        if bounds.outcome == "pass":
+            assert of_test(lowest, "georisk", margin=margins).outcome == "pass"
         said.append(bounds.outcome)
     assert {"pass", "inconclusive"} <= set(said)
 

@@ -216,6 +216,6 @@ def test_on_the_worst_shares_it_is_wrong_as_often_as_gamma_says(share: float) ->
             kind = generator.random(topics)
             loss = np.where(kind < share, 0.3, np.where(kind < 2 * share, 0.1, -0.05))
             rows.append([Share.of(rule, np.array([base, base - loss]), loss > 0)])
-        found = [outcome.outcome for (outcome,) in judge_losses(rows, [rule], {}, alone)]
+        found = [outcome.outcome for (outcome,) in judge_losses(rows, alone)]
         assert max(found.count("pass"), found.count("fail")) / number < limit
         assert found.count("fail") / number > 0.005, "it does decide"

@@ -1,7 +1,7 @@
 """One candidate against the baseline by one measure: what rules and tests are asked of."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -11,14 +11,15 @@ from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import Candidates
-from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
+from riskcli.analyses.check.losses import Difference
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
-from riskcli.analyses.check.rules import LossTest, Policy, Rule, limits_losses, topic_quantity
+from riskcli.analyses.check.rules import LossTest, Rule, limits_losses, topic_quantity
 from riskcli.analyses.check.shares import Share, check_share
 from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import Mask, in_units
-from riskcli.core.messages import Note, UsageError, joined, listed, nearest
+from riskcli.core.choices import population_in_words
+from riskcli.core.messages import Note, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
     about_logarithms,
@@ -27,10 +28,11 @@ from riskcli.output.measure_words import (
     columns_of_unjudged,
     every_column,
 )
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, mean, spread
-from riskcli.scores.comparisons import comparisons
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -49,61 +51,65 @@ def column_quantities() -> list[MeasureColumn]:
 
 def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
     """Refuse a name that nothing answers to, a topic where none belongs, and what is not known."""
-    name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
-    topics = matrix.topics
-    names = [column.name for column in column_quantities()]
-    names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
-    if name not in names and not language.is_on_share(rule):
-        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
-        raise UsageError(f"{wrong}: nothing is called {name!r}{hint}")
+    name, topic, topics = rule.quantity, rule.topic, matrix.topics
     quantity = topic_quantity(name)
+    names = [column.name for column in column_quantities()]
+    if quantity is None and name not in names:
+        names += [each.name for each in language.TOPIC_QUANTITIES]
+        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
+        raise rule.refused(f"nothing is called {name!r}{hint}")
     wants_topic = quantity is not None and quantity.argument == "TOPIC"
     if wants_topic and topic is None:
-        raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
+        raise rule.refused(f"{name} needs a topic, as in {name}({topics[0]})")
     if topic is not None and not (quantity and quantity.argument):
         message = f"{name} takes no topic: loss({topic}) and score({topic}) do"
-        raise UsageError(f"{wrong}: {message}, and alpha stands after @, as in urisk@5")
+        raise rule.refused(f"{message}, and alpha stands after @, as in urisk@5")
     if language.is_on_share(rule):
         check_share(rule, matrix)
     elif topic is not None and topic not in topics:
-        raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
+        raise rule.refused(f"no topic {topic!r}{nearest(topic, topics)}")
     if rule.group is None:
         return
     column = every_column().get(name)
     if wants_topic or (column is not None and column.kind in ("p", "flag")):
-        raise UsageError(f"{wrong}: {name} is not known by group")
+        raise rule.refused(f"{name} is not known by group")
     _parts(rule, matrix)
 
 
 def _parts(rule: Rule, matrix: ScoreMatrix) -> dict[str, list[int]]:
     """By GROUPING=GROUP the topics of the rule's group, or of each; its name alone will do."""
-    parts, group, wrong = matrix.axes.parts_of(matrix.topics), rule.group, f"rule {rule.text!r}"
+    parts, group = matrix.axes.parts_of(matrix.topics), rule.group
     if not parts:
-        raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
-    found = [name for name in parts if group in ("", name, name.partition("=")[2])]
+        raise rule.refused("no topic has a group; say which with --groups FILE")
+    own = {name: name.partition("=")[2] for name in parts}
+    found = [name for name in parts if group in ("", name, own[name])]
     if group and len(found) > 1:
         several = f"{group!r} is a group of several groupings"
-        raise UsageError(f"{wrong}: {several}: name {joined(found, 'or')}")
+        raise rule.refused(f"{several}: name {joined(found, 'or')}")
     if not found:
-        hint = nearest(str(group), (name.partition("=")[2] for name in parts))
+        hint = nearest(str(group), own.values())
         there = f"{hint} (the groups are {listed(parts, 8)})"
-        raise UsageError(f"{wrong}: no group is called {group!r}{there}")
+        raise rule.refused(f"no group is called {group!r}{there}")
     return {name: parts[name] for name in found}
 
 
+@dataclass(eq=False)
 class Case:
     """One candidate against the baseline by one measure: a row of a table of candidates."""
 
-    def __init__(self, candidates: Candidates, queries: QueryTexts, row: int = 1) -> None:
-        self.candidates = candidates
-        self.row = row
-        self.queries = queries
-        self.options = candidates.options
-        self.notes: list[Note] = []
-        self.allowed: tuple[KnownLoser, ...] = ()
-        """The exceptions that hold for it."""
-        self.moves: Mapping[str, Mapping[str, float]] = {}
-        """How rankings moved, by figure and topic; empty where no rule asks."""
+    candidates: Candidates
+    queries: QueryTexts
+    row: int = 1
+    notes: list[Note] = field(default_factory=list)
+    allowed: tuple[KnownLoser, ...] = ()
+    """The exceptions that hold for it."""
+    moves: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How rankings moved, by figure and topic; empty where no rule asks."""
+
+    @property
+    def options(self) -> Options:
+        """How candidates are compared."""
+        return self.candidates.options
 
     @property
     def matrix(self) -> ScoreMatrix:
@@ -112,9 +118,7 @@ class Case:
 
     def with_scores(self, matrix: ScoreMatrix) -> "Case":
         """The same with other scores, or on some of the topics."""
-        other = Case(Candidates(matrix, self.options), self.queries)
-        other.allowed, other.moves = self.allowed, self.moves
-        return other
+        return replace(self, candidates=Candidates(matrix, self.options), row=1, notes=[])
 
     def block(self, alpha: float | None) -> Block:
         """The risk table that has the candidate's figures in its row."""
@@ -130,67 +134,66 @@ class Case:
         matrix = self.candidates.matrix
         if matrix.human is not None and test.of == MEAN:
             (comparison,) = comparisons(self.matrix, self.options)
-            found = differences(self.matrix, matrix.human, comparison, self.options)
-            return corrected_difference(found.corrected, margin)
-        estimate = self.block(test.alpha).estimates.get(test.of)
+            tested = differences(self.matrix, matrix.human, comparison, self.options).corrected
+            estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
+            return Difference(test, margin, None, float(tested.degrees[1])).measured(estimate, 1)
         topics = len(matrix.topics)
-        return difference_of(estimate, self.row, topics, degrees(topics, matrix.weights), margin)
+        found = Difference(test, margin, topics, degrees(topics, matrix.weights))
+        return found.measured(self.block(test.alpha).estimates.get(test.of), self.row)
 
-    def defined(
-        self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
+    def tested(
+        self, tests: Iterable[LossTest | Rule], margins: Mapping[str, float]
+    ) -> list[Difference | Share]:
+        """What tests are about: risk measures and, by rules, shares of topics."""
+        return [
+            self.share(t) if isinstance(t, Rule) else self.difference(t, margins.get(t.of))
+            for t in tests
+        ]
+
+    def outcomes(
+        self, rules: Iterable[Rule], tested: Sequence[RuleOutcome], margins: Mapping[str, float]
     ) -> list[RuleOutcome]:
-        """The outcomes of the policy's tests but those that scores below 0 leave undefined.
+        """Those of tests and rules, but of tests that scores below 0 leave undefined.
 
         These stay where a margin asks for them, or where nothing else is tested.
         """
-        names = [
-            test.of
-            for test in policy.tests
-            if test.of not in self.block(test.alpha).estimates and test.of not in margins
-        ]
-        of_tests = zip(policy.tests, outcomes, strict=True)
-        kept = [outcome for test, outcome in of_tests if test.of not in names]
-        if not names or not kept:
-            return list(outcomes)
-        message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
-        self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
-        return kept
+        known = {each.rule: each for each in tested}
+        losses = [(each.test, each) for each in tested if each.test]
+        undefined = [t for t, _ in losses if t.of not in self.block(t.alpha).estimates]
+        names = [test.of for test in undefined if test.of not in margins]
+        kept = [each for test, each in losses if test.of not in names]
+        if names and kept:
+            message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
+            self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
+        else:
+            kept = [each for _, each in losses]
+        return [*kept, *(known.get(rule.text) or self.judge_rule(rule) for rule in rules)]
 
     @property
     def lost(self) -> Mask:
         """The topics that are lost, beyond the noise of repeats."""
-        (comparison,) = comparisons(self.matrix, self.options)
-        return np.asarray(comparison.paired.lost[1])
+        return np.asarray(self.candidates.lost[0][self.row])
 
     def share(self, rule: Rule) -> Share:
         """What a rule on a share of topics counts, but for those that are allowed to lose."""
-        part = self
-        if rule.group is not None:
-            (topics,) = _parts(rule, self.matrix).values()
-            part = self.with_scores(self.matrix.of_topics(topics))
+        ((_, part),) = self._by_group(rule)
         asked, scores = ~part._excepted(rule), part.matrix.values
         found = Share.of(rule, scores[:, asked], part.lost[asked])
         return replace(found, value=Share.of(rule, scores, part.lost).value)
 
-    def shares(self, rules: Iterable[Rule]) -> list[Difference | Share]:
-        """What the rules on shares of topics count."""
-        return [self.share(rule) for rule in rules if language.is_on_share(rule)]
-
-    def judged(self, rules: Iterable[Rule], tested: Iterable[RuleOutcome]) -> list[RuleOutcome]:
-        """The outcome of each rule; those on shares are tested already, all together."""
-        known = {each.rule: each for each in tested}
-        return [known.get(rule.text) or self.judge_rule(rule) for rule in rules]
-
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
-        if rule.group is None:
-            return self._but_excepted(rule)
-        found = []
-        for name, topics in _parts(rule, self.matrix).items():
-            part = self.with_scores(self.matrix.of_topics(topics))
-            found.append((name, part._but_excepted(rule)))
+        found = [(name, part._but_excepted(rule)) for name, part in self._by_group(rule)]
         name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
-        return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
+        return worst if worst.passed or not name else replace(worst, why=f"in {name} {worst.why}")
+
+    def _by_group(self, rule: Rule) -> "Iterator[tuple[str, Case]]":
+        """The groups that a rule is about, with their topics alone; else the whole, unnamed."""
+        if rule.group is None:
+            yield "", self
+            return
+        for name, topics in _parts(rule, self.matrix).items():
+            yield name, self.with_scores(self.matrix.of_topics(topics))
 
     def _excepted(self, rule: Rule) -> Mask:
         """The topics that a rule is not asked of, as they are allowed to lose."""
@@ -214,18 +217,14 @@ class Case:
         value, baseline = self._sides(rule)
         if rule.bound.word is not None:
             if not isinstance(value, str):
-                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
+                raise rule.refused(f"{rule.quantity} is a number, not a word")
             passed = (value == rule.bound.word) == (rule.comparison == "==")
             return _outcome(rule, passed, None, None, f"it is {value}")
         if isinstance(value, str):
-            raise UsageError(
-                f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
-                "compare it with == or !="
-            )
+            what = f"{rule.quantity} is better, worse or none; compare it with == or !="
+            raise rule.refused(what)
         if rule.bound.slope and baseline is None:
-            raise UsageError(
-                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
-            )
+            raise rule.refused(f"the baseline has no {rule.quantity} to compare with")
         bound = rule.bound.value(baseline or 0.0)
         if value is None:
             return _outcome(rule, False, None, bound, f"{rule.quantity} is undefined")
@@ -239,10 +238,9 @@ class Case:
         if quantity is None:
             block = self.block(rule.alpha)
             if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
-                raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+                raise rule.refused(_not_known(rule.quantity))
             if rule.quantity in columns_beside().keys() - block.beside.keys():
-                option = asked_with(rule.quantity)
-                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with {option}")
+                raise rule.refused(f"{rule.quantity} is known with {asked_with(rule.quantity)}")
             return _cells(block, rule.quantity, self.row)
         base, run = self.matrix.values
         if quantity.value is None:
@@ -259,11 +257,11 @@ class Case:
         if rule.quantity in self.moves:
             by_topic = self.moves[rule.quantity]
             if not by_topic.keys() >= {*topics}:
-                raise UsageError(f"rule {rule.text!r}: judges have other topics: name one --qrels")
+                raise rule.refused("judges have other topics: name one --qrels")
             figures = np.array([[by_topic[topic] for topic in topics]])
             return float(mean(figures, self.matrix.weights)[0])
         if judging is None or self.matrix.runs[1] not in judging.by_run:
-            raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            raise rule.refused(_not_known(rule.quantity))
         return float(np.isnan(judging.shares(self.matrix.runs[1:], topics)).sum())
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
@@ -271,28 +269,29 @@ class Case:
         matrix = self.matrix
         base, run = matrix.values
         lost, ruined = (mask[self.row] for mask in self.candidates.lost)
-        scores = list(zip(matrix.topics, run.tolist(), base.tolist(), strict=True))
         order = np.argsort(run - base, kind="stable")
         losses, fifths = (
             tuple(
-                TopicLoss(topic, x, b, self.queries.named(topic))
-                for topic, x, b in map(scores.__getitem__, topics.tolist())
+                TopicLoss(topic, float(run[i]), float(base[i]), self.queries.named(topic))
+                for i, topic in ((i, matrix.topics[i]) for i in topics.tolist())
             )
             for topics in (order[lost[order]][:worst], order[ruined[order]])
         )
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         (delta, unit), weights = in_units(run - base), matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        corrected = matrix.human is not None
         effective = effective_topics(len(base), weights)
-        seen = None if corrected else smallest_loss(varies, effective, level)
+        seen = None if matrix.human is not None else smallest_loss(varies, effective, level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
+        legend = [*about_logarithms([matrix.measure]), *in_words(matrix)]
+        if population != POPULATION_OF_TWO:
+            legend.append(f"population of GeoRisk and ZRisk: {population_in_words(population)}")
         base_mean, run_mean = matrix.shown_means().tolist()
         return Verdict(
             matrix.runs[1], matrix.runs[0], matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), losses, seen, population,
-            [*about_logarithms([matrix.measure]), *in_words(matrix)],
+            legend,
             None if is_logarithm(matrix.measure) else fifths,
             {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
             matrix.judging, matrix.axes.judge,
@@ -318,9 +317,8 @@ def _outcome(
     rule: Rule, passed: bool, value: float | None, bound: float | None, why: str
 ) -> RuleOutcome:
     """`why` is for a rule that is not kept."""
-    if passed:
-        return RuleOutcome(rule.text, "pass", value, bound, "")
-    return RuleOutcome(rule.text, "fail", value, bound, why)
+    found = RuleOutcome(rule.text, "pass", value, bound, "")
+    return found if passed else replace(found, outcome="fail", why=why)
 
 
 def _cells(block: Block, name: str, row: int) -> tuple[float | str | None, float | None]:

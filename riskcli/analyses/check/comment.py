@@ -11,7 +11,7 @@ from riskcli.analyses.diff import RunDiff, diff
 from riskcli.analyses.diff_documents import Ranked, side_by_side
 from riskcli.cli.evaluating import rules
 from riskcli.cli.reading import Inputs
-from riskcli.core.messages import Provenance, RiskevalError, counted
+from riskcli.core.messages import Input, RiskevalError, counted
 from riskcli.core.version import __version__
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
@@ -34,10 +34,10 @@ def as_comment(
     said: Sequence[str],
     tables: Sequence[Display],
     below: Sequence[str],
-    provenance: Provenance,
+    inputs: Sequence[Input],
 ) -> str:
     """Verdict and sentences, the tables, and folded what else a reader may want to know."""
-    files = sorted(provenance.inputs, key=lambda each: each.kind == "run")
+    files = sorted(inputs, key=lambda each: each.kind == "run")
     folded = [f"- {markdown(line)}" for line in (*below[:_INPUTS], f"riskeval {__version__}")]
     for each in files[:_INPUTS]:
         name, sha256 = markdown(f"{each.kind}: {each.path.name}"), each.sha256 or "unknown"
@@ -66,8 +66,7 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     several = len(verdicts) > 1
     found = [(verdict, finding) for verdict in verdicts for finding in verdict.findings]
     found.sort(key=lambda one: -OUTCOMES.index(one[1].outcome))
-    shown = found[: _RULES - 2 * several]
-    rows = [[verdict.measure, *rule_row(finding)] for verdict, finding in shown]
+    rows = [[v.measure, *rule_row(finding)] for v, finding in found[: _RULES - 2 * several]]
     left = len(found) - len(rows)
     more = [f"Not shown: {counted(left, 'more rule')}."] if left else []
     words = [Heading(name, left=True) for name in ("measure", "", "rule", "loses most on", _RANKS)]

@@ -4,7 +4,7 @@ A rule that fails stays failed where it is proved to fail for every completion o
 One that passes stays passed unless a completion is found that breaks it. Else it is not decidable.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +19,6 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.unjudged import any_unjudged, difference_bounds
 from riskcli.output.measure_words import columns_of_unjudged
-from riskcli.risk.estimate import Significance
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.ranges import may_be_below, surely_below
@@ -57,10 +56,8 @@ class Completions:
         pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
         bounds = difference_bounds(judging.measure, replace(pair, scores=matrix.values))
         if bounds is None:
-            raise UsageError(
-                f"nothing bounds what unjudged documents do to {matrix.measure}: take another "
-                "--measure, or leave out --unjudged bounds"
-            )
+            what = f"nothing bounds what unjudged documents do to {matrix.measure}"
+            raise UsageError(f"{what}: take another --measure, or leave out --unjudged bounds")
         if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
@@ -70,10 +67,8 @@ class Completions:
     @cached_property
     def deltas(self) -> tuple[Floats, Floats, Floats]:
         """Each topic's smallest difference, that as judged, and its largest."""
-        low, judged, high = (
-            np.asarray(each.matrix.values[1] - each.matrix.values[0])
-            for each in (self.low, self.case, self.high)
-        )
+        cases = (self.low, self.case, self.high)
+        low, judged, high = (np.diff(case.matrix.values, axis=0)[0] for case in cases)
         return low, judged, high
 
     @cached_property
@@ -102,39 +97,39 @@ class Completions:
         p = max(end.p_margin if judged.passed else end.p_lower for end in ends)
         return judged if p < level else _undecided(judged, _TURNED)
 
-    def of_test(
-        self, judged: RuleOutcome, margin: float | None, plan: Significance, family: int
-    ) -> RuleOutcome:
-        """What may be said of a test that is one of a family, whose correction is at most its size.
-
-        Beyond the critical value at gamma over that size a difference is significant whatever the
-        other tests say; within that at gamma it is not.
-        """
+    def of_test(self, judged: RuleOutcome, level: float) -> RuleOutcome:
+        """What may be said of a test: what is significant at the level is so in its family."""
         test = judged.test
         if test is None or judged.outcome == "inconclusive":
             return judged
-        strict = _at_most(plan, family)
         failed = judged.outcome == "fail"
-        if not _is_paired(test):
-            if failed:
-                return _undecided(judged, _NO_BOUND)
-            return _undecided(judged, _TURNED) if self._is_lower(test, strict) else judged
+        if not (_measure(test.of).plain_mean or _measure(test.of).value_is_t):
+            if failed or self._is_turned(
+                judged, test, level
+            ):  # no t test of what differences count for
+                return _undecided(judged, _NO_BOUND if failed else _TURNED)
+            return judged
         if self._is_settled:
             return judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
-        critical = _critical(strict, len(low))
+        critical = float(stdtrit(len(low) - 1, 1 - level)) if len(low) > 1 else float("inf")
         if failed:
             holds = surely_below(low, high, critical)
-        elif margin is None:
+        elif not judged.bound:
             holds = not may_be_below(low, high, critical, now)
         else:  # that no larger loss is possible is a claim of its own, and is proved as such
-            holds = surely_below(-(high + margin), -(low + margin), critical)
-        return judged if holds else _undecided(judged, self._range_of_mean)
+            holds = surely_below(judged.bound - high, judged.bound - low, critical)
+        lowest, _, highest = (float(delta.mean()) for delta in self.deltas)
+        lies = f"the mean difference lies in [{lowest:+.4f}, {highest:+.4f}]"
+        return judged if holds else _undecided(judged, lies)
 
-    def _is_lower(self, test: LossTest, level: float) -> bool:
-        """Whether the candidate is significantly lower at one of the ends."""
-        found = (case.difference(test, None) for case in (self.low, self.high))
-        return any(each.effect < 0 and each.p_lower < level for each in found)
+    def _is_turned(self, judged: RuleOutcome, test: LossTest, level: float) -> bool:
+        """Whether one of the ends shows a loss, or no longer excludes one above the margin."""
+        margin = -judged.bound if judged.bound else None
+        ends = [case.difference(test, margin) for case in (self.low, self.high)]
+        if margin is not None:
+            return not all(end.p_margin <= max(level, judged.p or 0.0) for end in ends)
+        return any(end.effect < 0 and end.p_lower < level for end in ends)
 
     def _counted(self, delta: Floats, test: LossTest) -> Floats:
         """Differences as the test counts them, with which they rise."""
@@ -142,11 +137,6 @@ class Completions:
             return delta
         alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
         return np.where(delta < 0, (1 + alpha) * delta, delta)
-
-    @property
-    def _range_of_mean(self) -> str:
-        low, _, high = (float(delta.mean()) for delta in self.deltas)
-        return f"the mean difference lies in [{low:+.4f}, {high:+.4f}]"
 
 
 def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
@@ -157,21 +147,6 @@ def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
 
 def _measure(name: str) -> RiskMeasure:
     return next(measure for measure in measures() if measure.id == name)
-
-
-def _is_paired(test: LossTest) -> bool:
-    """Whether it is a t test of what differences count for, and of nothing else."""
-    measure = _measure(test.of)
-    return measure.plain_mean or measure.value_is_t
-
-
-def _at_most(plan: Significance, family: int) -> float:
-    """What is significant at this level is so whatever the family's other tests say."""
-    return plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
-
-
-def _critical(level: float, topics: int) -> float:
-    return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
 
 def _is_of_differences(rule: Rule) -> bool:
@@ -191,26 +166,17 @@ def _is_monotone(rule: Rule) -> bool:
 
 
 def decided(
-    cases: Sequence[Case],
-    outcomes: Sequence[Sequence[RuleOutcome]],
-    rules: Sequence[Rule],
-    margins: Mapping[str, float],
-    plan: Significance,
-    tests: int,
-) -> list[list[RuleOutcome]]:
-    """The outcomes of every case that hold whatever the judgements still say.
+    case: Case, outcomes: list[RuleOutcome], rules: Sequence[Rule], level: float
+) -> list[RuleOutcome]:
+    """The outcomes of a case that hold whatever the judgements still say.
 
-    `tests` counts all of them, those too that cannot be tested on scores as judged: other
-    judgements may change that.
+    What is significant at the level is so in the family of all tests, those too that cannot be
+    tested on scores as judged: other judgements may change that.
     """
-    by_text, level = {rule.text: rule for rule in rules}, _at_most(plan, tests)
-    found = []
-    for case, own in zip(cases, outcomes, strict=True):
-        held = Completions.of(case)
-        found.append([
-            each if held is None
-            else held.of_rule(by_text[each.rule], each, level) if each.test is None
-            else held.of_test(each, margins.get(each.test.of), plan, tests)
-            for each in own
-        ])  # fmt: skip
-    return found
+    held, by_text = Completions.of(case), {rule.text: rule for rule in rules}
+    if held is None:
+        return outcomes
+    return [
+        held.of_test(each, level) if each.test else held.of_rule(by_text[each.rule], each, level)
+        for each in outcomes
+    ]

@@ -16,19 +16,8 @@ from riskcli.analyses.to_judge import to_judge
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.inputs import note_input
-from riskcli.core.messages import (
-    InputError,
-    Note,
-    RiskevalError,
-    UsageError,
-)
-from riskcli.output.formats import (
-    IN_FILE,
-    STDOUT,
-    OutputFormat,
-    chosen,
-    emit,
-)
+from riskcli.core.messages import InputError, Note, RiskevalError, UsageError
+from riskcli.output.formats import IN_FILE, STDOUT, OutputFormat, chosen, emit
 from riskcli.output.measure_words import meaning_of
 from riskcli.output.problems import ELSEWHERE
 from riskcli.scores.evaluation import Evaluation
@@ -65,10 +54,6 @@ def write_pool(gate: Gate, evaluation: Evaluation, baseline: str, file: Path) ->
     return wanted.note(file)
 
 
-def _told(message: str) -> Note:
-    return Note("baseline", message, warning=False)
-
-
 # Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.
 
 
@@ -89,6 +74,7 @@ def documented(
     return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
+_LISTS = ("runs", "judged", "baselines", "population", "rules", "only_topics")
 _FILES = ("queries", "replicates", "groups", "weights", "human", "allow", "ratchet")
 """Options that name an input; the last is a ratchet's."""
 
@@ -99,11 +85,9 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     Nothing that the options name as an input is replaced, even if it was not read yet. On stdout
     only CI services are told: others see the exit code, and no result.
     """
-    for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
-        texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
-        note_input(*(named_place(text)[1] for text in texts))
-    files = (given.get(name) for name in _FILES)
-    note_input(*(named_place(str(file))[1] for file in files if file is not None))
+    several = (text for name in _LISTS for text in given.get(name, ()))
+    texts = [*several, *(given[name] for name in _FILES if given.get(name) is not None)]
+    note_input(*(named_place(str(text).removeprefix(LIST_MARK))[1] for text in texts))
     runs = (str(named_place(str(run))[1]) for run in given.get("runs", ()))
     place = next(filter(os.path.isfile, runs), ELSEWHERE)
     reports, told = list(given["reports"]), refusal.Refusal.of(error, place)

@@ -11,16 +11,15 @@ from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import tables
 from riskcli.analyses.check.case import Case, check_quantity
 from riskcli.analyses.check.completions import decided
-from riskcli.analyses.check.losses import Difference, families, judge_losses
-from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Verdict
+from riskcli.analyses.check.losses import families, judge_losses
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, is_on_share, limits_losses
 from riskcli.analyses.check.sentences import rule_in_words
-from riskcli.analyses.check.shares import Share
 from riskcli.analyses.check.verdict import Gate
 from riskcli.analyses.churn import churn_table
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
-from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.messages import ALLOW_EXPIRED, Note, UsageError, nearest
 from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.evaluation import Evaluation
@@ -31,17 +30,10 @@ from riskcli.scores.teams import Teams
 # The gate itself.
 
 
-_RECORDED = (
-    "policy", "rules", "baseline", "alpha", "gamma", "correction", "detect", "margins",
-    "inconclusive", "population",
-)  # fmt: skip
-"""What settings say of a gate."""
-
-
 def judge(
     scores: Scores,
     baseline: str,
-    policy: Policy | str = language.DEFAULT_POLICY,
+    policy: Policy | str = "standard",
     *,
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
@@ -70,22 +62,29 @@ def judge(
     texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
     _refuse_without_documents(setup)
     cases = _cases(setup, plan, texts, every_rule)
-    topics = cases[0].matrix.topics
     excepted = _prepared(cases, scores, every_rule, allow)
     check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
-    both = zip(_differences(cases, chosen, margins), cases, strict=True)
-    tested = [[*own, *case.shares(every_rule)] for own, case in both]
-    outcomes = _outcomes(cases, tested, chosen, every_rule, margins, plan)
-    level = plan.gamma / max(sum(map(len, tested)), 1)
+    tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
+    tested = [case.tested(tests, margins) for case in cases]
+    level = plan.level_among(len(cases) * len(tests))
+    outcomes = [
+        decided(case, case.outcomes(every_rule, own, margins), every_rule, level)
+        for case, own in zip(cases, judge_losses(tested, plan), strict=True)
+    ]
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
-    given = (cases[0].options.baselines[0], alpha, plan.gamma, plan.correction, detect, margins)
-    of_two = population_record(setup.options) if population else POPULATION_OF_TWO
-    values = (chosen.name, [rule.text for rule in every_rule], *given, inconclusive, of_two)
+    recorded = {
+        "policy": chosen.name, "rules": [rule.text for rule in every_rule],
+        "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
+        "correction": plan.correction, "detect": detect, "margins": margins,
+        "inconclusive": inconclusive,
+        "population": population_record(setup.options) if population else POPULATION_OF_TWO,
+    }  # fmt: skip
     notes = [*excepted, *(note for case in cases for note in case.notes)]
-    notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
-    found = setup.provenance.adding(dict(zip(_RECORDED, values, strict=True)), notes)
-    at_length = tuple(replace(n, everywhere=n.everywhere or bool(n.full)) for n in found.notes)
+    notes += texts.notes(cases[0].matrix.topics)
+    notes += [*_power_notes(verdicts, detect), *_unused(setup, every_rule)]
+    found = setup.provenance.adding(recorded, notes)
+    at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
 
@@ -99,7 +98,7 @@ def _except(
         own = [c for c in cases if each.is_of(c.matrix.runs[1], c.matrix.plain_measure)]
         if each.until < date.today():
             told = f"{topic} was allowed to lose until {each.until} ({each.why}): no longer"
-            yield Note("allow-expired", told, everywhere=True)
+            yield Note(ALLOW_EXPIRED, told)
         elif not (
             any(limits_losses(rule, topic) for rule in rules)
             and topic in topics
@@ -134,38 +133,9 @@ def _prepared(
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
     """Say that groups of topics change nothing where no rule is on one."""
-    if not setup.matrices[0].axes.groups or any(rule.group is not None for rule in rules):
-        return []
+    unused = setup.matrices[0].axes.groups and all(rule.group is None for rule in rules)
     message = "--groups changes nothing here: no rule is on a group, as mean_diff[tail] >= 0 is"
-    return [Note("groups-unused", message)]
-
-
-def _differences(
-    cases: Sequence[Case], chosen: Policy, margins: Mapping[str, float]
-) -> list[list[Difference]]:
-    """What each case's tests are about."""
-    return [
-        [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
-    ]
-
-
-def _outcomes(
-    cases: Sequence[Case],
-    differences: Sequence[Sequence[Difference | Share]],
-    chosen: Policy,
-    every_rule: Sequence[Rule],
-    margins: Mapping[str, float],
-    plan: Significance,
-) -> list[list[RuleOutcome]]:
-    """Of each case its tests and rules, as far as they hold whatever is not judged."""
-    tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
-    number = len(chosen.tests)
-    tested = judge_losses(differences, tests, margins, plan)
-    found = [
-        [*case.defined(chosen, own[:number], margins), *case.judged(every_rule, own[number:])]
-        for case, own in zip(cases, tested, strict=True)
-    ]
-    return decided(cases, found, every_rule, margins, plan, len(cases) * len(tests))
+    return [Note("groups-unused", message)] if unused else []
 
 
 def _what_is_checked(
@@ -182,9 +152,8 @@ def _what_is_checked(
 
 def _refuse_without_documents(setup: Setup) -> None:
     """Refuse bounds where a kept baseline has scores alone: nothing would be found open."""
-    if setup.provenance.settings.get(UNJUDGED) != "bounds":
-        return
-    for matrix in setup.matrices:
+    is_bounded = setup.provenance.settings.get(UNJUDGED) == "bounds"
+    for matrix in setup.matrices if is_bounded else ():
         known = matrix.judging and matrix.judging.documents
         if not known or not known.runs.keys() >= {*matrix.runs}:
             raise UsageError(
@@ -217,9 +186,6 @@ def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[
     for verdict in verdicts:
         seen = verdict.seen_from
         if detect is not None and seen is not None and seen > detect:
-            message = (
-                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics "
-                f"losses are detected in four of five cases from {seen:.2g}; {detect:g} was "
-                "asked for"
-            )
-            yield Note("low-power", message)
+            missed = f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics losses"
+            size = f"in four of five cases from {seen:.2g}; {detect:g} was asked for"
+            yield Note("low-power", f"{missed} are detected {size}")

@@ -101,8 +101,7 @@ class Verdict:
     @cached_property
     def outcome(self) -> Outcome:
         """fail if any rule fails, else inconclusive if any is, else pass."""
-        outcomes = [finding.outcome for finding in self.findings]
-        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
+        return max((f.outcome for f in self.findings), key=OUTCOMES.index, default="pass")
 
     @property
     def passed(self) -> bool:

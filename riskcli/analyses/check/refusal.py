@@ -13,31 +13,12 @@ from riskcli.core.messages import InputError, NoRunLeftError, Provenance, Riskev
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
-from riskcli.output.problems import (
-    ELSEWHERE,
-    MARKER,
-    Problem,
-    as_annotations,
-    as_code_quality,
-    as_sarif,
-)
+from riskcli.output.problems import MARKER, Problem, as_annotations, as_code_quality, as_sarif
 from riskcli.output.result import Result
 
 _NOTHING_JUDGED = "nothing was judged"
 _FILES, _LETTERS = 20, 1500
 """What a comment has room for."""
-
-
-def of_error(error: RiskevalError) -> list[Problem]:
-    """Why nothing could be judged: the files, or what else is wrong with the call."""
-    if isinstance(error, NoRunLeftError) and error.errors:
-        return verdict.of_files(error.errors)
-    if isinstance(error, InputError):
-        return verdict.of_files([error])
-    if isinstance(error, UsageError):
-        return [Problem("error", "wrong-call", str(error), None)]
-    code = re.match("([a-z]+-[a-z-]+): ", str(error))  # out-of-memory, no-file
-    return [Problem("error", code[1] if code else "fault", str(error), None)]
 
 
 def _as_junit(problems: Sequence[Problem]) -> str:
@@ -69,14 +50,18 @@ class Refusal(formats.Analysis):
     """That nothing was judged, and why: rows of which none passes."""
 
     problems: Sequence[Problem]
-    elsewhere: str = ELSEWHERE
+    elsewhere: str
     """The file that services put a problem of no file down to."""
 
     @classmethod
-    def of(cls, error: RiskevalError, elsewhere: str = ELSEWHERE) -> "Refusal":
-        """What a call is refused for."""
+    def of(cls, error: RiskevalError, elsewhere: str) -> "Refusal":
+        """The files for which nothing could be judged, or what else is wrong with the call."""
         skipped = error.errors if isinstance(error, NoRunLeftError) else ()
-        return cls(of_error(error), elsewhere, provenance=Provenance(skipped=skipped))
+        problems = verdict.of_files([error] if isinstance(error, InputError) else skipped)
+        code = re.match("([a-z]+-[a-z-]+): ", str(error))  # out-of-memory, no-file
+        rule = "wrong-call" if isinstance(error, UsageError) else code[1] if code else "fault"
+        problems = problems or [Problem("error", rule, str(error), None)]
+        return cls(problems, elsewhere, provenance=Provenance(skipped=skipped))
 
     def in_format(self, format: formats.OutputFormat, to_file: bool) -> formats.Content | None:
         """What a report says; on stdout only CI services are told, beside the exit code."""

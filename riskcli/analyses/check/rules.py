@@ -39,8 +39,8 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<sign>>=|<=|==|!=|[><@()\[\]%*+\-]))"
 )
-_TOPIC = re.compile(r"\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
-_GROUP = re.compile(r"\[\s*(?:'([^']*)'|\"([^\"]*)\"|([^\[\]'\"]*?))\s*\]")
+_TOPIC = re.compile(r"\s*\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
+_GROUP = re.compile(r"\s*\[\s*(?:'([^']*)'|\"([^\"]*)\"|([^\[\]'\"]*?))\s*\]")
 WORST_GROUP = "worst_group"
 _DEEPEST = 50
 
@@ -70,6 +70,10 @@ class Rule:
     topic: str | None = None
     group: str | None = None
     """The group of topics that it is about; empty: each group, and so the worst."""
+
+    def refused(self, why: str) -> UsageError:
+        """The error where it cannot be asked."""
+        return UsageError(f"rule {self.text!r}: {why}")
 
     def holds(self, value: float, baseline: float) -> bool:
         """Whether the numbers keep the rule."""
@@ -151,8 +155,6 @@ class _Parser:
 
     def within(self, brackets: re.Pattern[str], expected: str) -> str:
         """The name in brackets, perhaps in quotes."""
-        while self.text[self.place].isspace():
-            self.place += 1
         match = brackets.match(self.text, self.place)
         name = next((found for found in match.groups() if found), None) if match else None
         if match is None or name is None:
@@ -184,10 +186,8 @@ class _Parser:
             factor = self.factor()
             if total.slope and factor.slope:
                 raise self.fail("no product of baseline with itself", start)
-            total = Bound(
-                total.offset * factor.offset,
-                total.slope * factor.offset + total.offset * factor.slope,
-            )
+            slope = total.slope * factor.offset + total.offset * factor.slope
+            total = Bound(total.offset * factor.offset, slope)
         return total
 
     def factor(self) -> Bound:
@@ -197,22 +197,17 @@ class _Parser:
             return Bound(value / 100 if self.accept("%") else value)
         if self.accept("baseline"):
             return Bound(slope=1.0)
-        if text in ("-", "("):
-            return self.nested(text)
-        raise self.fail("a number or baseline")
-
-    def nested(self, opening: str) -> Bound:
+        if text not in ("-", "("):
+            raise self.fail("a number or baseline")
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self.fail("fewer brackets and signs")
         self.take()
-        if opening == "-":
-            inner = self.factor()
+        inner = self.factor() if text == "-" else self.sum()
+        if text == "-":
             inner = Bound(-inner.offset, -inner.slope)
-        else:
-            inner = self.sum()
-            if not self.accept(")"):
-                raise self.fail("a closing bracket")
+        elif not self.accept(")"):
+            raise self.fail("a closing bracket")
         self.depth -= 1
         return inner
 
@@ -320,9 +315,8 @@ class LossTest:
     def text(self, margin: float | None = None) -> str:
         """How reports name it."""
         at = "" if self.alpha is None else f"@{self.alpha:g}"
-        if margin is not None:
-            return f"{self.of}{at} not lower by more than {margin:g}"
-        return f"{self.of}{at} not significantly lower"
+        lower = "significantly lower" if margin is None else f"lower by more than {margin:g}"
+        return f"{self.of}{at} not {lower}"
 
 
 @dataclass(frozen=True)
@@ -353,7 +347,6 @@ POLICIES = {
         Policy("none", "only the rules given with --require"),
     )
 }
-DEFAULT_POLICY = "standard"
 
 
 def policy(name: str) -> Policy:

@@ -3,19 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 
-from riskcli.analyses.check.outcomes import (
-    AUDIT,
-    OUTCOMES,
-    WORDS,
-    Candidate,
-    Outcome,
-    RuleOutcome,
-    Verdict,
-    in_order,
-)
+from riskcli.analyses.check.outcomes import AUDIT, OUTCOMES, WORDS, RuleOutcome, Verdict, in_order
 from riskcli.analyses.check.rules import LossTest, Rule, is_on_share, limits_losses, parse_rule
 from riskcli.analyses.judges import by_count
 from riskcli.analyses.unjudged import statement
@@ -138,8 +130,8 @@ def _limited(verdicts: Sequence[Verdict]) -> str:
     """Whether a rule limits these losses; of several the one that is kept worst by the first."""
     topics = {each.topic for verdict in verdicts for each in verdict.ruined or ()}
     asked = (f for f in verdicts[0].findings if f.test is None and f.rule != AUDIT)
-    plain = [(finding, parse_rule(finding.rule)) for finding in asked]
-    limits = [(f, rule) for f, rule in plain if any(limits_losses(rule, t) for t in topics)]
+    rules = ((finding, parse_rule(finding.rule)) for finding in asked)
+    limits = [(f, rule) for f, rule in rules if any(limits_losses(rule, t) for t in topics)]
     whole = [f for f, r in limits if r.group is None and (r.topic is None or is_on_share(r))]
     if not whole:
         return "; rules limit that in part" if limits else "; no rule limits that"
@@ -159,19 +151,16 @@ def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
 
 
 def _kept(findings: Sequence[RuleOutcome]) -> str:
-    plain = [f.test for f in findings if f.test is not None and f.bound == 0]
-    within = [f for f in findings if f.test is not None and f.bound != 0]
-    rules = [f.rule for f in findings if f.test is None and f.rule != AUDIT]
+    plain = [f.test for f in findings if f.test and not f.bound]
     parts = [_not_lower(plain)] if plain else []
-    parts += ["no loss is shown since the anchor"] if AUDIT in {f.rule for f in findings} else []
-    parts += [f"a loss of {title_of(f.test)} above {-(f.bound or 0):g} is ruled out"
-              for f in within if f.test is not None]  # fmt: skip
-    if rules:
-        parts.append(
-            f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
-            if len(rules) <= _FEW
-            else f"all {len(rules)} rules hold"
-        )
+    for f in findings:
+        if f.test and f.bound:
+            parts.append(f"a loss of {title_of(f.test)} above {-f.bound:g} is ruled out")
+    if AUDIT in {f.rule for f in findings}:
+        parts.append("no loss is shown since the anchor")
+    if rules := [f.rule for f in findings if f.test is None and f.rule != AUDIT]:
+        named = f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
+        parts.append(named if len(rules) <= _FEW else f"all {len(rules)} rules hold")
     return "; ".join(parts)
 
 
@@ -184,34 +173,26 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
         lower = "the mean has fallen since the anchor" if finding.rule == AUDIT else lower
         parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
     left = len(broken) - _FEW
-    more = (
-        [f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} broken"] if left > 0 else []
-    )
-    return "; ".join([*parts, *more])
-
-
-def _open(findings: Sequence[RuleOutcome]) -> str:
-    parts = []
-    for finding in findings:
-        if finding.open_to_judgements:
-            parts.append(_of_judgements(finding))
-        elif finding.outcome == "inconclusive" and finding.test is None:
-            parts.append(f"{finding.rule} is shown neither to hold nor to be broken")
-        elif finding.outcome == "inconclusive" and finding.test is not None:
-            loss = f"a loss of {title_of(finding.test)}"
-            tested = finding.p is not None and finding.p == finding.p
-            accepted = f"{-(finding.bound or 0):g}"
-            margin = f"{loss} above {accepted} is not ruled out, and no loss is shown"
-            parts.append(margin if tested else f"{loss} cannot be tested on these scores")
-        elif finding.outcome == "inconclusive":
-            parts.append(f"{finding.rule} is not decided: {finding.why}")
+    if left > 0:
+        parts.append(f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} broken")
     return "; ".join(parts)
 
 
-def _of_judgements(finding: RuleOutcome) -> str:
-    """That a rule is kept or broken as documents are judged that nobody judged."""
-    what = finding.rule if finding.test is None else f"whether {title_of(finding.test)} is lower"
-    return f"{what} is not decidable from these judgements"
+def _open(findings: Sequence[RuleOutcome]) -> str:
+    return "; ".join(_undecided(f) for f in findings if f.outcome == "inconclusive")
+
+
+def _undecided(finding: RuleOutcome) -> str:
+    title = finding.test and title_of(finding.test)
+    if finding.open_to_judgements:
+        what = f"whether {title} is lower" if title else finding.rule
+        return f"{what} is not decidable from these judgements"
+    if not title:
+        return f"{finding.rule} is shown neither to hold nor to be broken"
+    if finding.p is None or isnan(finding.p):
+        return f"a loss of {title} cannot be tested on these scores"
+    accepted = -(finding.bound or 0)
+    return f"a loss of {title} above {accepted:g} is not ruled out, and no loss is shown"
 
 
 def _proves_nothing(verdicts: Sequence[Verdict]) -> bool:
@@ -241,34 +222,32 @@ def of_many(
 ) -> list[Statement]:
     """What is said of several candidates."""
     candidates = in_order(verdicts)
-    by: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
-    for candidate in candidates:
-        by[candidate.outcome].append(candidate.name)
+    by = {outcome: [c.name for c in candidates if c.outcome == outcome] for outcome in OUTCOMES}
     passing, undecided = (dict.fromkeys(by[each]) for each in ("pass", "inconclusive"))
     of_measures = listed(dict.fromkeys(v.measure for v in verdicts))
     about = f"baseline {verdicts[0].baseline}, {of_measures} on "
     about += counted(verdicts[0].topics, "topic")
     away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
-    worst = max((c.outcome for c in candidates), key=OUTCOMES.index)
-    whole: Outcome = "fail" if left_out else worst
-    whole = "pass" if whole == "inconclusive" and counts_as == "pass" else whole
-    text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
+    accepted = counts_as == "pass" and candidates[-1].outcome == "inconclusive"
+    whole = WORDS["fail" if left_out else "pass" if accepted else candidates[-1].outcome]
+    how_many = _how_many(by["pass"], by["fail"], len(candidates))
+    text = f"{whole}: {how_many}; {about}{away}."
     numbers = {
         "candidates": len(candidates), "passed": len(passing),
         "not_decided": len(undecided), "left_out": left_out,
     }  # fmt: skip
     statements = [Statement("gate", text, runs=tuple(passing), numbers=numbers)]
-    statements += _what_passes_ruins([c for c in candidates if c.outcome == "pass"])
+    by_first = f" by {verdicts[0].measure}" if len(candidates[0].verdicts) > 1 else ""
+    first = [c.verdicts[0] for c in candidates if c.outcome == "pass"]
+    statements += _what_passes_ruins([v for v in first if v.ruined is not None], by_first)
     if undecided:
         statements.append(_not_decided(verdicts, undecided, counts_as))
     else:
-        passed = {*passing}
-        statements += _power([v for v in verdicts if v.candidate in passed])
+        statements += _power([v for v in verdicts if v.candidate in passing])
     return [*statements, *_allowed(verdicts), *_unjudged(verdicts)]
 
 
-def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
-    passing, failing = by["pass"], by["fail"]
+def _how_many(passing: Sequence[str], failing: Sequence[str], number: int) -> str:
     if len(passing) == number:
         return "both candidates pass" if number == 2 else f"all {number} candidates pass"
     if not passing:
@@ -281,11 +260,8 @@ def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
     return text
 
 
-def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
+def _what_passes_ruins(of: Sequence[Verdict], by: str) -> list[Statement]:
     """By the first measure: the topics on which those that pass lose over a fifth."""
-    of = [c.verdicts[0] for c in passing if c.verdicts[0].ruined is not None]
-    several = any(len(c.verdicts) > 1 for c in passing)
-    by = f" by {of[0].measure}" if of and several else ""
     if len(of) < 2:
         return [_of_ruins(v, f"{v.candidate} {_ruins(v, by)}.") for v in of]
     if not any(verdict.ruined for verdict in of):
@@ -305,8 +281,7 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
 def _not_decided(
     verdicts: Sequence[Verdict], names: Collection[str], counts_as: Inconclusive | None
 ) -> Statement:
-    open_ones = {*names}
-    own = [f for v in verdicts if v.candidate in open_ones for f in v.findings]
+    own = [f for v in verdicts if v.candidate in names for f in v.findings]
     needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
     is_are = "is" if len(names) == 1 else "are"
     by_judgements = any(f.open_to_judgements for f in own)
@@ -328,8 +303,6 @@ def of_judges(verdicts: Sequence[Verdict]) -> Iterator[Statement]:
         number = len({verdict.judge for verdict in own})
         passed = Counter(verdict.candidate for verdict in own if verdict.passed)
         by = f" by {measure}" if len(by_measure) > 1 else ""
-        text = (
-            f"Who passes{by}: {by_count(passed, number) or f'none of {number} judges passes any'}."
-        )
+        who = by_count(passed, number) or f"none of {number} judges passes any"
         runs = tuple(name for name, count in passed.items() if count == number)
-        yield Statement("judges", text, runs=runs, numbers={"judges": number})
+        yield Statement("judges", f"Who passes{by}: {who}.", runs=runs, numbers={"judges": number})

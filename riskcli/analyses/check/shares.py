@@ -29,7 +29,7 @@ def check_share(rule: Rule, matrix: ScoreMatrix) -> None:
         is_loss &= 0 < bound.offset < 1
     if not is_loss or bound.word is not None or bound.slope or rule.comparison not in signs:
         form = "loss_share(LOSS) <= SHARE (10% or 0.1); delta_q10 >= NUMBER (or <=)"
-        raise UsageError(f"rule {rule.text!r}: a rule that is tested has the form {form}")
+        raise rule.refused(f"a rule that is tested has the form {form}")
     if rule.group == "":
         raise UsageError(f"rule {rule.text!r} is tested: give each group a rule of its own")
     if matrix.human is not None or matrix.weights is not None:
@@ -96,7 +96,7 @@ class Share:
             tests = counted(families[0], "test")
             why += f", {of} may; corrected p = {broken:.2g} ({title}, {tests})"
             return replace(found, outcome="fail", why=why, p=self.p_lower, p_adjusted=broken)
-        level = plan.gamma if plan.correction == "none" else plan.gamma / families[1]
+        level = plan.level_among(families[1])
         needed = topics_to_settle(self.count, self.topics, self.most, level)
         why += f", which shows neither that {of} do nor that more do"
         if needed is not None:

@@ -1,7 +1,6 @@
 """What a gate shows first: a row a candidate, as many as a screen has lines for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isnan
 from textwrap import wrap
 
@@ -13,7 +12,6 @@ from riskcli.analyses.check.outcomes import (
     Verdict,
     in_order,
 )
-from riskcli.analyses.check.rules import LossTest
 from riskcli.analyses.check.sentences import title_of, words_of_test
 from riskcli.core.messages import listed
 from riskcli.output import display
@@ -43,23 +41,14 @@ def table(
     if not whole:
         below += " One candidate: --run NAME; everything: --full."
         lines = sum(len(wrap(text, width)) for text in (*sentences, *legend, below))
-        heads = 3 if len(candidates[0].verdicts) > 1 or _has_rules(verdicts) else 2
+        has_rules = any(finding.test is None for v in verdicts for finding in v.findings)
+        heads = 3 if len(candidates[0].verdicts) > 1 or has_rules else 2
         shown = _cut(candidates, max(_LINES - heads - lines, _LEAST_ROWS))
     columns = _fitting(shown, width)
-    title = _title(verdicts, len(candidates)) if whole else ""
-    made = Display(title, columns, [*legend, below], verdict=sentences)
-    if len(shown) == len(candidates):
-        return made
-    return replace(made, caption=[_hidden(candidates, shown), *made.caption])
-
-
-def _title(verdicts: Sequence[Verdict], number: int) -> str:
-    names = listed(dict.fromkeys(verdict.measure for verdict in verdicts))
-    return f"{number} candidates against {verdicts[0].baseline}, {names}"
-
-
-def _has_rules(verdicts: Sequence[Verdict]) -> bool:
-    return any(finding.test is None for verdict in verdicts for finding in verdict.findings)
+    measures = listed(dict.fromkeys(verdict.measure for verdict in verdicts))
+    title = f"{len(candidates)} candidates against {verdicts[0].baseline}, {measures}"
+    hidden = [] if len(shown) == len(candidates) else [_hidden(candidates, shown)]
+    return Display(title if whole else "", columns, [*hidden, *legend, below], verdict=sentences)
 
 
 def _cut(candidates: Sequence[Candidate], most: int) -> Sequence[Candidate]:
@@ -83,8 +72,7 @@ def _hidden(candidates: Sequence[Candidate], shown: Sequence[Candidate]) -> str:
 def _fitting(candidates: Sequence[Candidate], width: int) -> list[Column]:
     """The columns with as much beside the changes as the width has room for."""
     several = len(candidates[0].verdicts) > 1
-    with_p = (False,) if several else (True, False)
-    tried = [(p, topics) for p in with_p for topics in ((0,) if several else (3, 2, 1))]
+    tried = [] if several else [(p, topics) for p in (True, False) for topics in (3, 2, 1)]
     for p, topics in [*tried, (False, 0)]:
         columns = _columns(candidates, p, topics)
         if display.width_of(columns) <= width:
@@ -109,17 +97,12 @@ def _columns(candidates: Sequence[Candidate], with_p: bool, topics: int) -> list
         Column.of(Heading("", left=True), outcomes),
         Column.of(Heading("candidate", left=True, names=True), [c.name for c in candidates]),
     ]
-    by_measure: dict[str, list[Verdict]] = {}
-    for candidate in candidates:
-        for verdict in candidate.verdicts:
-            by_measure.setdefault(verdict.measure, []).append(verdict)
-    several = len(by_measure) > 1
-    for measure, own in by_measure.items():
-        rules = list(dict.fromkeys(f.rule for verdict in own for f in verdict.findings))
+    several = len(candidates[0].verdicts) > 1
+    for own in zip(*(candidate.verdicts for candidate in candidates), strict=True):
+        measure, rules = own[0].measure, dict.fromkeys(f.rule for v in own for f in v.findings)
         group = f"{measure}\n" if several else ""
         if not several:
-            means = display.decimals((v.mean for v in own), 4)
-            columns.append(Column.of(measure, means))
+            columns.append(Column.of(measure, display.decimals((v.mean for v in own), 4)))
         columns += [column for rule in rules for column in _of_rule(rule, own, group, with_p)]
         fifths = ["–" if v.ruined is None else str(len(v.ruined)) for v in own]
         columns.append(Column.of(Heading(group + _FIFTHS, optional=True), fifths))
@@ -133,15 +116,9 @@ def _of_rule(rule: str, own: Sequence[Verdict], group: str, with_p: bool) -> lis
     """The value, marked where the rule is broken, and its p-value."""
     found = [next((f for f in v.findings if f.rule == rule), None) for v in own]
     test = next((f.test for f in found if f is not None), None)
-    cells = []
-    for finding in found:
-        if finding is None:
-            cells.append(Cell(display.UNDEFINED))
-            continue
-        text = _value(finding)
-        cells.append(Cell(text, mark="worse" if finding.outcome == "fail" else ""))
-    heading = Heading(group + _heading(rule, test), marked=True)
-    columns = [Column.of(heading, cells)]
+    cells = [Cell(_value(f), mark="worse" if f and f.outcome == "fail" else "") for f in found]
+    heading = title_of(test) if test else rule.replace(" ", "\n", 1)
+    columns = [Column.of(Heading(group + heading, marked=True), cells)]
     if with_p and test is not None:
         p = ["" if f is None else _p(f.p_adjusted) for f in found]
         columns.append(Column.of(Heading("p"), p))
@@ -154,20 +131,13 @@ def _p(p: float | None) -> str:
     return "<.0001" if text.startswith("<") else text if len(text) <= len("0.0001") else f"{p:.4f}"
 
 
-def _heading(rule: str, test: LossTest | None) -> str:
-    if test is None:
-        first, _, rest = rule.partition(" ")
-        return f"{first}\n{rest}" if rest else rule
-    return title_of(test)
-
-
-def _value(finding: RuleOutcome) -> str:
-    if finding.value is None:
+def _value(finding: RuleOutcome | None) -> str:
+    if finding is None or finding.value is None:
         return display.UNDEFINED
     if finding.test is None:
-        return display.UNDEFINED if isnan(finding.value) else f"{finding.value:.4g}"
+        return _number(finding.value, "4g")
     text = display.decimal(finding.value, words_of_test(finding.test)[1])
-    return text if text.startswith("-") or finding.value != finding.value else f"+{text}"
+    return text if text.startswith("-") or isnan(finding.value) else f"+{text}"
 
 
 def rule_row(finding: RuleOutcome) -> list[str | Cell]:

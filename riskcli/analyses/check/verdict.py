@@ -10,27 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.outcomes import (
-    AUDIT,
-    POPULATION_OF_TWO,
-    WORDS,
-    RuleOutcome,
-    Verdict,
-    in_order,
-)
-from riskcli.core.choices import Inconclusive, population_in_words
+from riskcli.analyses.check.outcomes import AUDIT, WORDS, RuleOutcome, Verdict, in_order
+from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import InputError, counted, listed
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
-from riskcli.output.problems import (
-    Level,
-    Problem,
-    as_annotations,
-    as_code_quality,
-    as_sarif,
-)
+from riskcli.output.problems import Level, Problem, as_annotations, as_code_quality, as_sarif
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statement, Statements
 
@@ -109,30 +96,26 @@ class Gate(formats.Analysis):
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
 
+        judges = sentences.of_judges(self.verdicts)
         if self.single:
             said = [s for each in self.verdicts for s in self._said(each)]
-            whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
-            return Statements((*whole, *said))
-        said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
-        return Statements((said[0], *sentences.of_judges(self.verdicts), *said[1:]))
+            return Statements((*sentences.of_left_out(len(self.skipped)), *judges, *said))
+        first, *others = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
+        return Statements((first, *judges, *others))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
-        if self.shown or self.single:
-            return self._chosen()
-        return [self.summary(width, whole=True), *map(_display, self.verdicts)]
+        return self._chosen() or [self.summary(width, whole=True), *map(_display, self.verdicts)]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """A row a candidate; the rules of the only one, or of those asked for."""
-        if self.shown or self.single:
-            return self._chosen()
-        return [self.summary(width, whole=False)]
+        return self._chosen() or [self.summary(width, whole=False)]
 
     def summary(self, width: int, whole: bool) -> Display:
         """A row a candidate; not the whole: as many as a screen has lines for."""
         from riskcli.analyses.check import summary
 
-        legend = list(dict.fromkeys(line for each in self.verdicts for line in _legend(each)))
+        legend = list(dict.fromkeys(line for each in self.verdicts for line in each.legend))
         said = self.verdict.sentences
         return summary.table(self.verdicts, said, self.rule, legend, width, whole)
 
@@ -145,7 +128,9 @@ class Gate(formats.Analysis):
         return [*([] if verdict.is_first else sentences.of_one(verdict)), *own]
 
     def _chosen(self) -> list[Display]:
-        """The rules of those asked for, under what is said of each; who passes comes first."""
+        """The rules of the only one or those asked for, under what is said; who passes is first."""
+        if not (self.shown or self.single):
+            return []
         chosen = [v for v in self.verdicts if not self.shown or v.candidate in self.shown]
         said = [[each.text for each in self._said(verdict)] for verdict in chosen]
         whole = self.verdict.of("")
@@ -191,17 +176,10 @@ def _caption(verdict: Verdict) -> list[str]:
     lines = [f"mean {verdict.mean:.4f}{against} on {counted(verdict.topics, 'topic')}"]
     if seen := Verdict.power_of([verdict]):
         lines[0] += f"; {seen}"
-    lines += _legend(verdict)
+    lines += verdict.legend
     if verdict.losses:
         lines.append(verdict.blame)
     return lines
-
-
-def _legend(verdict: Verdict) -> list[str]:
-    if verdict.population == POPULATION_OF_TWO:
-        return [*verdict.legend]
-    population = population_in_words(verdict.population)
-    return [*verdict.legend, f"population of GeoRisk and ZRisk: {population}"]
 
 
 # For CI services: JUnit's XML, GitHub's annotations, SARIF and GitLab's code quality.
@@ -231,15 +209,13 @@ def problems(gate: Gate) -> Iterator[Problem]:
     yield from of_files(gate.skipped)
 
 
-def remarks(gate: Gate) -> list[Problem]:
+def remarks(gate: Gate) -> Iterator[Problem]:
     """What every report must say beside the verdicts, in the file that it names, else the first."""
     paths = [entry.path for entry in gate.inputs]
-    told = [note for note in gate.notes if note.in_every_report]
-    named = [[path for path in paths if path.name in note.message] or paths for note in told]
-    return [
-        Problem("warning", note.code, note.told, str(own[0]) if own else None)
-        for note, own in zip(told, named, strict=True)
-    ]
+    for note in gate.notes:
+        if note.in_every_report:
+            own = [path for path in paths if path.name in note.message] or paths
+            yield Problem("warning", note.code, note.message, str(own[0]) if own else None)
 
 
 def as_junit(gate: Gate) -> str:
@@ -247,26 +223,22 @@ def as_junit(gate: Gate) -> str:
     root = Tree.Element("testsuites", name=TOOL)
     for verdict in gate.verdicts:
         skipped = sum(gate.level(finding) == "warning" for finding in verdict.failures)
-        suite = Tree.SubElement(
-            root,
-            "testsuite",
-            name=visible(verdict.about),
-            tests=str(len(verdict.findings)),
-            failures=str(len(verdict.failures) - skipped),
-            errors="0",
-            skipped=str(skipped),
-        )
+        counts = {"failures": len(verdict.failures) - skipped, "errors": 0, "skipped": skipped}
+        suite = _suite(root, verdict.about, tests=len(verdict.findings), **counts)
         for finding in verdict.findings:
             _test_case(suite, verdict, finding, gate.level(finding))
     if gate.skipped:
         add_errors(root, "files left out", of_files(gate.skipped))
     for each in remarks(gate):
-        suite = Tree.SubElement(
-            root, "testsuite", name="warnings", tests="1", failures="0", errors="0", skipped="1"
-        )
+        suite = _suite(root, "warnings", tests=1, failures=0, errors=0, skipped=1)
         case = Tree.SubElement(suite, "testcase", name=each.rule, classname=TOOL)
         Tree.SubElement(case, "skipped", message=visible(each.message))
     return as_xml(root)
+
+
+def _suite(root: Tree.Element, name: str, **counts: int) -> Tree.Element:
+    numbers = {of: str(number) for of, number in counts.items()}
+    return Tree.SubElement(root, "testsuite", {"name": visible(name), **numbers})
 
 
 def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, level: Level) -> None:
@@ -286,12 +258,10 @@ def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, leve
 
 def add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
     """A test suite with an error a problem."""
-    count = str(len(problems))
-    suite = Tree.SubElement(root, "testsuite", name=name, tests=count, failures="0", errors=count)
+    suite = _suite(root, name, tests=len(problems), failures=0, errors=len(problems))
     for problem in problems:
-        case = Tree.SubElement(
-            suite, "testcase", name=visible(problem.path or TOOL), classname=name
-        )
+        owner = visible(problem.path or TOOL)
+        case = Tree.SubElement(suite, "testcase", name=owner, classname=name)
         Tree.SubElement(case, "error", message=visible(problem.message), type=problem.rule)
 
 
@@ -308,8 +278,7 @@ def as_github(gate: Gate) -> str:
         title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
         shown = Problem(gate.level(finding), finding.rule, verdict.explained(finding), path)
         lines.append(as_annotations([shown], title))
-    lines.append(as_annotations(remarks(gate)))
-    lines.append(as_annotations(of_files(gate.skipped), "left out"))
+    lines += [as_annotations(remarks(gate)), as_annotations(of_files(gate.skipped), "left out")]
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
@@ -324,9 +293,7 @@ def as_comment(gate: Gate) -> str:
     from riskcli.analyses.check import comment
 
     first, code = gate.verdicts[0], 1 if gate.skipped else gate.exit_code
-    number = len({verdict.candidate for verdict in gate.verdicts})
-    who = first.candidate if gate.single else f"{number} candidates"
-    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
+    who = first.candidate
     said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
     tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_legend(first)]
     if gate.single and len(gate.verdicts) == 1:
@@ -334,11 +301,13 @@ def as_comment(gate: Gate) -> str:
     else:
         below += [f"{each.measure}: {_caption(each)[0]}" for each in gate.verdicts]
     if not gate.single:
-        all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
-        tables, below = [replace(all_rows, verdict=())], []
+        who = f"{len({verdict.candidate for verdict in gate.verdicts})} candidates"
+        tables = [replace(gate.summary(formats.PUBLISHED_WIDTH, whole=False), verdict=())]
+        below = []
     against = "" if first.is_first else f" against {first.baseline}"
-    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who}{against}"
-    return comment.as_comment(f"{title}, {measures}", said, tables, below, gate.provenance)
+    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
+    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who}{against}, {measures}"
+    return comment.as_comment(title, said, tables, below, gate.inputs)
 
 
 COMMENT = formats.OwnFormat("markdown", ".md", as_comment)
