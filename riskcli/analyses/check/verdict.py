@@ -295,7 +295,7 @@ def as_comment(gate: Gate) -> str:
     first, code = gate.verdicts[0], 1 if gate.skipped else gate.exit_code
     who = first.candidate
     said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
-    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_legend(first)]
+    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *first.legend]
     if gate.single and len(gate.verdicts) == 1:
         said.append(f"{_caption(first)[0].capitalize()}.")
     else:
