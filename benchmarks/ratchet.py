@@ -104,7 +104,7 @@ def run(cell: Cell, known: Floats, generator: np.random.Generator) -> Pipeline:
             ratchet = ratchet.went_on(Build(str(number)), looked=False)
             continue
         audit, _ = audited(ratchet, [rows], Build(str(number)), accepted=True)
-        (drift,), ratchet = audit.drifts, audit.ratchet
+        drift, ratchet = (*audit.alarms, *audit.drifts)[0], audit.ratchet
         told.covered.append(drift.lo <= mean <= drift.hi)
         if audit.alarm:
             told.alarm = number

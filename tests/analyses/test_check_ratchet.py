@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.ratchet import COMMITS, AuditPlan, Build, Ratchet, audited
 from riskcli.core.messages import UsageError
 from riskcli.scores.matrix import ScoreMatrix
+from tests.helpers.console import ROOT
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 
@@ -268,6 +271,93 @@ def test_a_build_that_changes_nothing_spends_nothing(tmp_path: Path) -> None:
     assert kept(state)["anchor"]["name"] == "same"
 
 
+def test_what_is_not_accepted_is_in_no_figure_of_the_accepted_runs(tmp_path: Path) -> None:
+    """Spent looks: the gate passes the candidate, and the audit does not."""
+    state, _ = begun(tmp_path, "--look-every", "1", "--looks", "1")
+    call = (state, *ANY, "-f", "json")
+    one = json.loads(check(saved(tmp_path, "one", scores(3, 0.002)), *call).out)["anchor"]
+    ran = check(saved(tmp_path, "two", scores(4, 0.05)), *call)
+    assert ran.code == 3 and json.loads(ran.out)["anchor"] == one
+
+
+def test_a_new_anchor_has_no_figures_yet(tmp_path: Path) -> None:
+    state, _ = begun(tmp_path)
+    ran = check(saved(tmp_path, "now", scores(3, 0.02)), state, "--new-anchor", "-f", "json")
+    anchor = json.loads(ran.out)["anchor"]
+    assert (anchor["anchor"]["name"], anchor["steps"], anchor["mean_diff"]) == ("now", 0, None)
+
+
+@pytest.mark.parametrize("order", [("all", "odd"), ("odd", "all")])
+def test_judges_of_other_topics_share_the_topics_that_are_set_aside(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    lines = QRELS.read_text(encoding="utf-8").splitlines()
+    (tmp_path / "all").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    odd = [line for line in lines if int(line.split()[0]) % 2]
+    (tmp_path / "odd").write_text("\n".join(odd) + "\n", encoding="utf-8")
+    state = tmp_path / "state.json"
+    judges = [word for name in order for word in ("-q", tmp_path / name)]
+    call = (*judges, "-m", "ERR@20", "--ratchet", state, *ANY, "-f", "json")
+    for run in ("indriCASP", "neuralMix"):
+        ran = riskeval("check", SAMPLES / f"{run}.run", *call)
+        assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    known = [str(topic) for topic in range(101, 151)]
+    gate, audit = Ratchet.of(kept(state)).split(known)
+    told = {s["about"]: s["numbers"] for s in document["verdicts"] if s["rule"] == "gate"}
+    for measure, figures in document["anchor"]["measures"].items():
+        own = {topic for topic in known if "[all]" in measure or int(topic) % 2}
+        assert figures["topics"] == len({known[place] for place in audit} & own)
+        assert told[measure]["topics"] == len({known[place] for place in gate} & own)
+
+
+def test_a_measure_is_never_left_behind(tmp_path: Path) -> None:
+    state, run = tmp_path / "state.json", SAMPLES / "caspPlus.run"
+    call = ("check", run, "-q", QRELS, "--ratchet", state, "-m")
+    assert riskeval(*call, "ERR@20,nDCG@20").code == 0
+    before = state.read_bytes()
+    for other in ("ERR@20", "ERR@20,nDCG@20,AP"):
+        ran = riskeval(*call, other)
+        assert ran.code == 2 and "other-" in ran.err and "to begin anew" in ran.err
+    assert state.read_bytes() == before
+
+
+def test_weights_of_topics_stay_those_that_it_was_begun_with(tmp_path: Path) -> None:
+    weights, other = tmp_path / "w.tsv", tmp_path / "other.tsv"
+    for file, heavy in ((weights, 5), (other, 9)):
+        lines = [f"{topic}\t{heavy if n < 9 else 1}\n" for n, topic in enumerate(TOPICS)]
+        file.write_text("topic\tweight\n" + "".join(lines), encoding="utf-8")
+    state, _ = begun(tmp_path, "--weights", str(weights))
+    now = saved(tmp_path, "now", scores(3, 0.01))
+    for more in ((), ("--weights", str(other))):
+        ran = check(now, state, *more)
+        assert ran.code == 2 and "it was begun with other weights of topics" in ran.err
+    assert check(now, state, "--weights", str(weights)).code == 0
+    (tmp_path / "plain").mkdir()
+    plain, _ = begun(tmp_path / "plain")
+    ran = check(now, plain, "--weights", str(weights))
+    assert ran.code == 2 and "it was begun with no weights of topics" in ran.err
+
+
+def test_of_calls_at_once_each_accepted_one_is_counted(tmp_path: Path) -> None:
+    state, _ = begun(tmp_path)
+    accepted = 0
+    for step in range(1, 4):
+        files = [saved(tmp_path, f"c{step}{n}", scores(step * 2 + n, 0.01 * step)) for n in (0, 1)]
+        call = (sys.executable, "-m", "riskcli", "check", "--ratchet", state, *ANY, "-f", "json")
+        calls = [
+            subprocess.Popen(
+                [*call, file], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ROOT
+            )
+            for file in files
+        ]
+        for each in calls:
+            _, told = each.communicate(timeout=120)
+            assert each.returncode == 0 or b"changed" in told
+            accepted += each.returncode == 0
+    assert kept(state)["steps"] == accepted >= 3
+
+
 def test_a_change_by_one_measure_alone_is_a_change() -> None:
     last, now = scores(2), scores(3)
     of = [
@@ -413,6 +503,7 @@ def test_the_plan_of_the_file_wins_and_a_warning_says_where_it_differs(tmp_path:
         (("--audit", "1"), "is not in the range"),
         (("--ratchet", "-", "-o", "out.json"), "it must be a plain file"),
         (("--ratchet", "."), "it must be a plain file"),
+        (("--ratchet", "none/state.json"), "there is no folder none"),
         (("--audit", "0.01"), "each needs 3"),
     ],
 )

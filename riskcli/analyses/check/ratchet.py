@@ -88,6 +88,8 @@ class Ratchet:
     """Accepted candidates since the anchor."""
     looks: int = 0
     """Looks at the audit's topics since then."""
+    weights: str = ""
+    """What tells the weights of topics from others; empty: none."""
 
     @property
     def is_due(self) -> bool:
@@ -108,7 +110,7 @@ class Ratchet:
                 float(plan["gamma"]),
             ),
             str(record["salt"]), Build(**record["anchor"]), Build(**record["accepted"]),
-            int(record["steps"]), int(record["looks"]),
+            int(record["steps"]), int(record["looks"]), str(record["weights"]),
         )  # fmt: skip
 
     @classmethod
@@ -116,7 +118,7 @@ class Ratchet:
         """The first one: the build is its anchor, and its scores salt the choice of topics."""
         scores = {m.measure: [m.topics, m.values.tolist()] for m in matrices}
         salt = hashlib.sha256(json.dumps(scores).encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(plan, salt, build, build)
+        return cls(plan, salt, build, build, weights=digest_of_weights(matrices))
 
     def went_on(self, build: Build, looked: bool) -> "Ratchet":
         """The next one, after one more accepted build."""
@@ -129,19 +131,34 @@ class Ratchet:
         """
         return replace(self, anchor=build, accepted=build, steps=0, looks=0)
 
-    def split(self, topics: Sequence[str]) -> tuple[Rows, Rows]:
-        """The gate's topics and the audit's, by their places: by hashes of their names."""
-        keys = [
-            hashlib.sha256(f"{self.salt}\0{t}".encode(errors="replace")).digest() for t in topics
-        ]
-        number = round(self.plan.audit * len(topics))
-        if min(number, len(topics) - number) < _LEAST:
+    def split(self, topics: Sequence[str], known: Sequence[str] | None = None) -> tuple[Rows, Rows]:
+        """The places of the gate's topics and of the audit's, by hashes of their names.
+
+        The audit has its share of all topics that are `known`, where others judge other topics.
+        """
+        names = known or topics
+        salted = {name: f"{self.salt}\0{name}".encode(errors="replace") for name in names}
+        by_hash = sorted(names, key=lambda name: hashlib.sha256(salted[name]).digest())
+        aside = {*by_hash[: round(self.plan.audit * len(names))]}
+        is_aside = np.array([topic in aside for topic in topics])
+        sides = np.flatnonzero(~is_aside), np.flatnonzero(is_aside)
+        if min(map(len, sides)) < _LEAST:
             raise UsageError(
-                f"an audit of {self.plan.audit:g} leaves {counted(len(topics) - number, 'topic')} "
-                f"to the gate and {number} to the audit: each needs {_LEAST}"
+                f"an audit of {self.plan.audit:g} leaves {counted(len(sides[0]), 'topic')} "
+                f"to the gate and {len(sides[1])} to the audit: each needs {_LEAST}"
             )
-        by_hash = sorted(range(len(topics)), key=keys.__getitem__)
-        return np.sort(by_hash[number:]), np.sort(by_hash[:number])
+        return sides
+
+
+def all_topics(matrices: Sequence[ScoreMatrix]) -> list[str]:
+    """Those of any matrix: judges may judge different ones."""
+    return list(dict.fromkeys(topic for matrix in matrices for topic in matrix.topics))
+
+
+def digest_of_weights(matrices: Sequence[ScoreMatrix]) -> str:
+    """Tells weights of topics from others; empty where all weigh the same."""
+    weights = [(m.topics, m.weights.tolist()) for m in matrices if m.weights is not None]
+    return hashlib.sha256(json.dumps(weights).encode()).hexdigest() if weights else ""
 
 
 @dataclass(frozen=True)
@@ -186,9 +203,9 @@ class Audit:
     build: Build
     """The candidate."""
     drifts: tuple[Drift, ...] = ()
-    """By measure, against the anchor before this call; none where there was none."""
-    alarms: tuple[str, ...] = ()
-    """The measures by which the candidate has fallen too far below the anchor."""
+    """By measure, of what was accepted, against the anchor before this call, if there was one."""
+    alarms: tuple[Drift, ...] = ()
+    """The candidate's, by the measures by which it has fallen too far below the anchor."""
     before: Ratchet | None = None
     """As this call found it; None where this is the first."""
     stays: str = ""
@@ -201,9 +218,10 @@ class Audit:
 
     def record(self) -> dict[str, Any]:
         """As JSON of a gate has it: of several measures the first, and each in `measures`."""
-        cells = {each.measure: _figures(each) for each in self.drifts}
+        now, found = self.ratchet, {each.measure: each for each in (*self.drifts, *self.alarms)}
+        anew = self.before is not None and self.before.anchor != now.anchor
+        cells = {name: _figures(each) for name, each in found.items() if not anew}
         first = next(iter(cells.values()), dict.fromkeys(_FIGURES))
-        now = self.ratchet
         return {
             "steps": now.steps, "looks": now.looks, **first, "alarm": self.alarm,
             "anchor": asdict(now.anchor), "accepted": asdict(now.accepted),
@@ -217,12 +235,13 @@ class Audit:
         if was is None:
             yield self._first
             return
-        steps = was.steps + (self.alarm or not self.stays)
-        for each in self.drifts:
-            text = self._since(was, steps, each)
-            if each.measure in self.alarms:
+        steps = was.steps + (not self.stays)
+        fallen = {each.measure: each for each in self.alarms}
+        for drift in self.drifts:
+            each, text = fallen.get(drift.measure, drift), self._since(was, steps, drift)
+            if drift.measure in fallen:
                 text = (
-                    f"ALARM: {counted(steps, 'change')} from the anchor, {was.anchor}, to "
+                    f"ALARM: {counted(steps + 1, 'change')} from the anchor, {was.anchor}, to "
                     f"{self.build}: {each}. Undo what lost it, or take the loss with --new-anchor."
                 )
             elif now.anchor != was.anchor:
@@ -272,22 +291,24 @@ def audited(
     whether the gate accepts this. It is the last accepted one then, unless a look raises an alarm;
     one that scores as the last is no change.
     """
-    _, topics = ratchet.split(matrices[0].topics)
-    plan, rows = ratchet.plan, [0, 2 if accepted else 1]
-    drifts = tuple(drift(m.of_runs(rows), topics, plan.gamma) for m in matrices)
+    known, gamma = all_topics(matrices), ratchet.plan.gamma
+    sides = [(matrix, ratchet.split(matrix.topics, known)[1]) for matrix in matrices]
+    before, now = (
+        tuple(drift(matrix.of_runs([0, row]), topics, gamma) for matrix, topics in sides)
+        for row in (1, 2)
+    )
     if not accepted:
-        return Audit(ratchet, build, drifts, before=ratchet, stays="is not accepted"), []
+        return Audit(ratchet, build, before, before=ratchet, stays="is not accepted"), []
     if new_anchor:
-        return Audit(ratchet.anchored(build), build, drifts, before=ratchet), []
+        return Audit(ratchet.anchored(build), build, now, before=ratchet), []
     if all((m.values[1] == m.values[2]).all() for m in matrices):  # which spends no look
         stays = "scores as the run accepted last"
-        return Audit(ratchet, build, drifts, before=ratchet, stays=stays), []
-    found = [_looked(each, ratchet, len(drifts)) for each in drifts] if ratchet.is_due else []
-    looked = zip(drifts, found, strict=True) if found else ()
-    alarms = tuple(each.measure for each, look in looked if look.outcome == "fail")
-    if not all(each.passed for each in found):
-        return Audit(ratchet, build, drifts, alarms, ratchet, "is not accepted"), found
-    return Audit(ratchet.went_on(build, bool(found)), build, drifts, (), ratchet), found
+        return Audit(ratchet, build, before, before=ratchet, stays=stays), []
+    found = [_looked(each, ratchet, len(now)) for each in now] if ratchet.is_due else []
+    if all(each.passed for each in found):
+        return Audit(ratchet.went_on(build, bool(found)), build, now, before=ratchet), found
+    alarms = tuple(d for d, look in zip(now, found, strict=True) if look.outcome == "fail")
+    return Audit(ratchet, build, before, alarms, ratchet, "is not accepted"), found
 
 
 def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
@@ -311,9 +332,8 @@ def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
     return RuleOutcome(AUDIT, "pass", value, 0.0, "", p, corrected)
 
 
-def first_verdict(matrix: ScoreMatrix, gate: Rows) -> Verdict:
+def first_verdict(part: ScoreMatrix) -> Verdict:
     """That of the first build, which there is nothing to compare with, on the gate's topics."""
-    part = matrix.of_topics(gate.tolist())
     rule = RuleOutcome("first build", "pass", None, None, "")
     (mean,) = part.shown_means().tolist()
     return Verdict(

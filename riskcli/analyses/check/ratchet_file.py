@@ -1,7 +1,9 @@
 """A ratchet's file: the scores of its anchor and of the run accepted last, and what it counts."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,19 @@ from riskcli.analyses.check.kept import (
     told_apart,
     with_kept,
 )
-from riskcli.analyses.check.ratchet import Audit, AuditPlan, Build, Ratchet, audited, first_verdict
-from riskcli.analyses.check.rules import Rule
+from riskcli.analyses.check.ratchet import (
+    Audit,
+    AuditPlan,
+    Build,
+    Ratchet,
+    all_topics,
+    audited,
+    digest_of_weights,
+    first_verdict,
+)
 from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
-from riskcli.core.arrays import Rows
 from riskcli.core.choices import OtherJudgements
 from riskcli.core.files import object_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, joined, listed
@@ -29,8 +38,9 @@ from riskcli.scores.bookkeeping import (
     refuse_other_judgements,
 )
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.names import name_of_baseline
-from riskcli.trec.source import TextFile
+from riskcli.trec.source import MAX_BYTES, TextFile
 
 _ROWS = ("anchor", "accepted")
 """What its two runs are called in the file."""
@@ -74,20 +84,26 @@ class RatchetFile:
     def pairs(self) -> Evaluation:
         """The run accepted last and the candidate, on the gate's topics; there must be a file."""
         assert self.ratchet is not None
+        matrices = self._gates(self.ratchet)
+        return replace(
+            self.evaluation, matrices=tuple(matrix.of_runs([1, 2]) for matrix in matrices)
+        )
+
+    def _gates(self, ratchet: Ratchet) -> list[ScoreMatrix]:
+        """All runs on the topics of the gate."""
         matrices = self.evaluation.matrices
-        places = self.ratchet.split(matrices[0].topics)[0].tolist()
-        pairs = tuple(matrix.of_runs([1, 2]).of_topics(places) for matrix in matrices)
-        return replace(self.evaluation, matrices=pairs)
+        known = all_topics(matrices)
+        return [m.of_topics(ratchet.split(m.topics, known)[0].tolist()) for m in matrices]
 
     def judged(self, new_anchor: bool, **how: Any) -> Gate:
         """The gate's verdict on its topics, and the audit's on the others."""
         matrices = self.evaluation.matrices
         begun = self.ratchet or Ratchet.begun(self.plan, self.build, matrices)
-        gate_topics, set_aside = begun.split(matrices[0].topics)
-        _refuse_rules_on({matrices[0].topics[place] for place in set_aside}, how["rules"])
+        gates = self._gates(begun)
+        self._refuse({*all_topics(matrices)} - {*all_topics(gates)}, how)
         if self.ratchet is None:
-            self._judge_against_itself(gate_topics, how)
-            verdicts = tuple(first_verdict(matrix, gate_topics) for matrix in matrices)
+            self._judge_against_itself(gates, how)
+            verdicts = tuple(map(first_verdict, gates))
             rule = "There is nothing to compare with yet."
             provenance = self.evaluation.provenance
             return Gate(verdicts, rule=rule, audit=Audit(begun, self.build), provenance=provenance)
@@ -97,10 +113,27 @@ class RatchetFile:
         audit, looks = audited(begun, matrices, self.build, accepted, new_anchor)
         return replace(found, audit=audit).with_looks(looks)
 
-    def _judge_against_itself(self, topics: Rows, how: Mapping[str, Any]) -> None:
+    def _refuse(self, set_aside: Collection[str], how: Mapping[str, Any]) -> None:
+        """Refuse what topics that are set aside, or other weights, leave without an answer."""
+        for rule in how["rules"]:
+            if rule.topic in set_aside:
+                message = f"topic {rule.topic!r} is set aside for the audit, and no verdict uses it"
+                raise rule.refused(message)
+        if how["population"] is not None:
+            raise UsageError(
+                "a frozen population has all topics, and --ratchet judges on a part of them: leave "
+                "out --population"
+            )
+        weights = digest_of_weights(self.evaluation.matrices)
+        if self.ratchet is not None and weights != self.ratchet.weights:
+            message = f"it was begun with {'other' if self.ratchet.weights else 'no'} weights"
+            raise InputError(
+                self.path, "other-settings", f"{message} of topics ({_anew(self.path)})"
+            )
+
+    def _judge_against_itself(self, gates: Sequence[ScoreMatrix], how: Mapping[str, Any]) -> None:
         """Refuse on the first call what would be refused on the next."""
         itself = (f"{self.candidate} (baseline)", self.candidate)
-        gates = (matrix.of_topics(topics.tolist()) for matrix in self.evaluation.matrices)
         pairs = tuple(replace(matrix.of_runs([0, 0]), runs=itself) for matrix in gates)
         judge(replace(self.evaluation, matrices=pairs), itself[0], **how)
 
@@ -112,10 +145,11 @@ class RatchetFile:
         if stays := audit.stays or (gate.skipped and "is not all that was given"):
             why = "was judged by scores from other judgements" if others else stays
             return Note("ratchet", f"{self.path} is left unchanged: {run} {why}", warning=False)
-        if self.sha256 != (sha256_of_file(self.path) if self.path.exists() else None):
-            message = "another call has replaced it since it was read: judge the candidate again"
-            raise InputError(self.path, "changed", message)
-        emit(self._text(audit.ratchet), self.path, state=True)
+        with _one_at_a_time(self.path.parent):
+            if self.sha256 != (sha256_of_file(self.path) if self.path.exists() else None):
+                message = "another call has replaced it meanwhile: judge the candidate again"
+                raise InputError(self.path, "changed", message)
+            emit(self._text(audit.ratchet), self.path, state=True)
         steps = audit.ratchet.steps
         what = f"accepted change {steps}" if steps else "its anchor"
         return Note("ratchet", f"{self.path} now holds {run}, {what}", warning=False)
@@ -134,6 +168,22 @@ class RatchetFile:
         provenance = replace(self.evaluation.provenance, inputs=inputs, notes=())
         extra = {_MEMBER: ratchet.record()}
         return Matrices(kept, long=True, extra=extra, provenance=provenance).as_json()
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """No other call compares and replaces a file of this folder meanwhile, where systems can."""
+    descriptor = None
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def with_ratchet(
@@ -163,12 +213,13 @@ def with_ratchet(
         kept = kept_scores(path, text, "json", candidates, rules.scale)
         rows = [m.of_runs([m.runs.index(row) for row in _ROWS]) for m in kept.matrices]
         kept = replace(kept, matrices=tuple(rows))
+        _refuse_other_measures(path, kept.matrices, candidates.matrices)
         evaluation = with_kept(candidates, kept, names, source.sha256)
         if others == "refuse":
             refuse_other_judgements(evaluation.inputs)
     except InputError as error:
-        cure = f"to begin anew, move {path.name} away and check the run in production first"
-        raise InputError(path, error.code, f"{error.message} ({cure})", error.line) from error
+        message = f"{error.message} ({_anew(path)})"
+        raise InputError(path, error.code, message, error.line) from error
     evaluation = _only_candidate(told_apart(evaluation, inputs, names, repeats), names)
     notes = _other_plan(path, ratchet.plan, wanted)
     provenance = evaluation.provenance.adding(notes=notes)
@@ -176,11 +227,27 @@ def with_ratchet(
     return RatchetFile(path, evaluation, ratchet.plan, source.sha256, ratchet)
 
 
+def _anew(path: Path) -> str:
+    return f"to begin anew, move {path.name} away and check the run in production first"
+
+
+def _refuse_other_measures(
+    path: Path, kept: Sequence[ScoreMatrix], candidates: Sequence[ScoreMatrix]
+) -> None:
+    """Refuse to go on without a measure, which would be lost for good."""
+    names, now = ([matrix.measure for matrix in matrices] for matrices in (kept, candidates))
+    if {*names} != {*now}:
+        message = f"it keeps scores by {listed(names)}, the candidate has them by {listed(now)}"
+        raise InputError(path, "other-measure", message)
+
+
 def _refuse_with_ratchet(
     inputs: Inputs, path: Path, baselines: Sequence[str], pin: str | None
 ) -> None:
     if str(path) == STDOUT or (path.exists() and not path.is_file()):
         raise UsageError(f"--ratchet {path}: it is read and replaced, so it must be a plain file")
+    if not path.parent.is_dir():
+        raise UsageError(f"--ratchet {path}: there is no folder {path.parent}: make it first")
     if baselines or pin is not None:
         what = "--baseline" if baselines else "--baseline-sha256"
         raise UsageError(f"--ratchet compares with the run accepted last: leave out {what}")
@@ -201,19 +268,11 @@ def _other_plan(path: Path, plan: AuditPlan, wanted: Mapping[str, float]) -> lis
     return [Note("ratchet-plan", message)]
 
 
-def _refuse_rules_on(set_aside: Collection[str], rules: Sequence[Rule]) -> None:
-    for rule in rules:
-        if rule.topic in set_aside:
-            message = f"topic {rule.topic!r} is set aside for the audit, and no verdict uses it"
-            raise UsageError(f"rule {rule.text!r}: {message}")
-
-
 def is_ratchet(path: Path) -> bool:
     """Whether a file is one that `--ratchet` made."""
-    try:
-        return _MEMBER in object_in(path.read_bytes())
-    except OSError:
-        return False
+    with suppress(OSError, InputError):
+        return _MEMBER in object_in(TextFile(path, MAX_BYTES).text())
+    return False
 
 
 def _ratchet_in(path: Path, text: bytes) -> Ratchet:
