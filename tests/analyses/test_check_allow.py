@@ -180,6 +180,23 @@ def test_the_program_reads_them_and_records_the_file(tmp_path: Path) -> None:
     assert {"path": file.name, "sha256": sha256, "kind": "exceptions"} in document["inputs"]
 
 
+@pytest.mark.parametrize("first", ["all", "odd"])
+def test_judges_may_differ_in_topics(tmp_path: Path, first: str) -> None:
+    """138 is a topic of one judge alone: there it is allowed to lose, and elsewhere not asked."""
+    lines = QRELS.read_text().splitlines(keepends=True)
+    (tmp_path / "all").write_text("".join(lines))
+    (tmp_path / "odd").write_text("".join(x for x in lines if int(x.split()[0]) % 2))
+    (tmp_path / "allow.toml").write_text(ENTRY)
+    judges = [tmp_path / first, *({tmp_path / "all", tmp_path / "odd"} - {tmp_path / first})]
+    call = ("check", NEW, "-b", OLD, "-q", judges[0], "-q", judges[1], "-m", "ERR@20",
+            "--policy", "none", "--allow", tmp_path / "allow.toml")  # fmt: skip
+    ran = riskeval(*call, "--require", "max_loss <= 0.58", "-f", "json")
+    assert ran.code == 0 and "need not be allowed" not in ran.err, ran.err
+    assert "138 is allowed to lose until" in ran.out
+    ran = riskeval(*call, "--require", "loss(138) <= 0")
+    assert ran.code == 2 and "no topic '138'" in ran.err, ran.err
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

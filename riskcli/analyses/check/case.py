@@ -174,6 +174,11 @@ class Case:
         """The topics that are lost, beyond the noise of repeats."""
         return np.asarray(self.candidates.lost[0][self.row])
 
+    def loses_on(self, topic: str) -> bool:
+        """Whether the topic is one of these, which judges may differ in, and lost."""
+        topics = self.candidates.matrix.topics
+        return topic in topics and bool(self.lost[topics.index(topic)])
+
     def share(self, rule: Rule) -> Share:
         """What a rule on a share of topics counts, but for those that are allowed to lose."""
         ((_, part),) = self._by_group(rule)
@@ -295,7 +300,7 @@ class Case:
             None if is_logarithm(matrix.measure) else fifths,
             {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
             matrix.judging, matrix.axes.judge,
-            tuple(a for a in self.allowed if lost[matrix.topics.index(a.topic)]),
+            tuple(a for a in self.allowed if self.loses_on(a.topic)),
         )  # fmt: skip
 
 

@@ -93,19 +93,20 @@ def _except(
     cases: Sequence[Case], allow: Sequence[KnownLoser], rules: Sequence[Rule]
 ) -> Iterator[Note]:
     """Tell cases which exceptions hold for them; notes on those that are over or not needed."""
+    parts = dict.fromkeys(case.candidates.matrix.topics for case in cases)
+    known = dict.fromkeys(topic for topics in parts for topic in topics)
     for each in allow:
-        topic, topics = each.topic, cases[0].matrix.topics
+        topic = each.topic
         own = [c for c in cases if each.is_of(c.matrix.runs[1], c.matrix.plain_measure)]
         if each.until < date.today():
             told = f"{topic} was allowed to lose until {each.until} ({each.why}): no longer"
             yield Note(ALLOW_EXPIRED, told)
         elif not (
             any(limits_losses(rule, topic) for rule in rules)
-            and topic in topics
-            and any(case.lost[topics.index(topic)] for case in own)
+            and any(case.loses_on(topic) for case in own)
         ):
-            why = "none of the topics judged here" + nearest(topic, topics)
-            if topic in topics:
+            why = "none of the topics judged here" + nearest(topic, known)
+            if topic in known:
                 why = "no candidate that it is for loses there, or no rule limits that"
             yield Note("allow-unneeded", f"{topic} need not be allowed to lose: {why}")
         else:
@@ -120,8 +121,10 @@ def _prepared(
 
     For these the runs are read again, if a rule asks.
     """
+    by_topics = {case.candidates.matrix.topics: case.candidates.matrix for case in cases}
     for rule in rules:
-        check_quantity(rule, cases[0].matrix)
+        for matrix in by_topics.values():  # judges may differ in topics
+            check_quantity(rule, matrix)
     if asked := [rule.quantity for rule in rules if rule.quantity in language.MOVES]:
         found = churn_table(cast("Evaluation", scores), cases[0].matrix.runs[0])
         own = {part.run: part.moves.columns for part in found.parts}
