@@ -267,7 +267,7 @@ class Case:
             return float(mean(figures, self.matrix.weights)[0])
         if judging is None or self.matrix.runs[1] not in judging.by_run:
             raise rule.refused(_not_known(rule.quantity))
-        return float(np.isnan(judging.shares(self.matrix.runs[1:], topics)).sum())
+        return float(judging.unanswered(self.matrix.runs[1], topics).sum())
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
