@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from riskcli.analyses.check.comment import sentences
 from riskcli.output.problems import MARKER
+from riskcli.output.verdict import Statement
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 
@@ -107,6 +109,24 @@ def test_what_is_not_decided_and_what_settles_it() -> None:
     assert lines[1].startswith("### inconclusive: ")
     assert "topics settle it" in "\n".join(lines)
     assert comment(*call, "--margin", "0.001", "--inconclusive", "fail")[1].startswith("### FAIL")
+
+
+def test_what_fails_is_said_though_it_is_the_last_of_many_measures(tmp_path: Path) -> None:
+    """Under a title that says FAIL there would else stand passes alone; and so with alarms."""
+    topics, head = range(40), "qid,A,B,C,D\n"
+    (tmp_path / "old.csv").write_text(head + "".join(f"{t},.5,.5,.5,.5\n" for t in topics))
+    worse = "".join(f"{t},.51,.52,.5{t % 5},{0.3 + t / 400}\n" for t in topics)
+    (tmp_path / "new.csv").write_text(head + worse)
+    call = ("check", "new.csv", "-b", "old.csv", "-m", "A,B,C,D", "-f", "markdown", "--policy",
+            "lenient")  # fmt: skip
+    ran = riskeval(*call, cwd=tmp_path)
+    lines = checked(ran.out)
+    assert lines[1].startswith("### FAIL"), ran.err
+    assert any(line.startswith("D: FAIL: for new") for line in lines[3:9]), lines[:10]
+    alarm = Statement("anchor", "ALARM: 3 changes lost it.", "D")
+    said = [Statement("gate", "pass: for x all holds.", about) for about in "ABCDEFG"]
+    assert "D: ALARM: 3 changes lost it." in sentences([*said, alarm], [])
+    assert sentences([*said, alarm], [])[-1].startswith("D"), "else they are in their order"
 
 
 def test_several_candidates_are_a_row_each() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from riskcli.analyses.check.outcomes import OUTCOMES, Verdict
+from riskcli.analyses.check.outcomes import OUTCOMES, WORDS, Verdict
 from riskcli.analyses.check.summary import rule_row
 from riskcli.analyses.diff import RunDiff, diff
 from riskcli.analyses.diff_documents import Ranked, side_by_side
@@ -25,6 +25,8 @@ TOPICS = 3
 _SENTENCES, _RULES, _LOSSES, _INPUTS, _DOCUMENTS = 6, 8, 5, 3, 3
 _GIVE_WAY = ("ruins", "unjudged", "unproven")
 """The rules of sentences that are left out where there is no room, the last of these first."""
+_FIRST = (WORDS["fail"], "ALARM", WORDS["inconclusive"])
+"""What sentences begin with that have room before all others."""
 _LETTERS = 1500
 """The longest line: forty of them are less than what GitHub takes."""
 
@@ -53,12 +55,23 @@ def as_comment(
 
 
 def sentences(said: Sequence[Statement], told: Sequence[str]) -> list[str]:
-    """As many as there is room for, each with its measure where there are several."""
+    """As many as there is room for, each with its measure where there are several.
+
+    What fails is among them, however many measures pass.
+    """
     several = len({each.about for each in said} - {""}) > 1
-    last = [_GIVE_WAY.index(s.rule) if s.rule in _GIVE_WAY else -1 for s in said]
+    last = [_room_for(each) for each in said]
     order = sorted(range(len(said)), key=last.__getitem__)[: _SENTENCES - len(told[:2])]
     kept = [said[i] for i in sorted(order)]
     return [*(f"{s.about}: {s.text}" if several and s.about else s.text for s in kept), *told[:2]]
+
+
+def _room_for(said: Statement) -> int:
+    """The lowest have room first."""
+    firsts = [text for text in _FIRST if said.text.startswith(text)]
+    if firsts:
+        return _FIRST.index(firsts[0]) - len(_FIRST)
+    return _GIVE_WAY.index(said.rule) + 1 if said.rule in _GIVE_WAY else 0
 
 
 def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Display]:
