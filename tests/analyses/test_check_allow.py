@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -150,6 +151,19 @@ def test_every_verdict_says_who_is_allowed_until_when_and_why() -> None:
     assert said.text == f"1 is allowed to lose until {LATER} (being fixed)."
     assert said.topics == ("1",) and said.runs == ("new1", "new2")
     assert said.text in " ".join(gate.of_runs(["new1"]).to_text("markdown").split())
+
+
+@pytest.mark.parametrize("rule", ["max_loss <= 0.3", "loss_share(0.3) <= 0.08"])
+def test_what_an_exception_allows_is_not_put_down_to_the_rule(rule: str) -> None:
+    gate = judged([rule], loser("1", run="new1")).of_runs(["new1"])
+    (first, *_) = gate.verdicts
+    assert first.passed
+    gate = replace(gate, verdicts=(first,))
+    kept, ruins = (gate.verdict.by(each)[0].text for each in ("gate", "ruins"))
+    assert kept == f"pass: for new1 {rule} (but for losses allowed) holds."
+    assert ruins.endswith(f", which {rule} and an exception allow.")
+    unneeded = judged(["losses20 <= 2"], loser("1")).verdict.by("ruins")[0].text
+    assert unneeded.endswith(", which losses20 <= 2 allows."), "it holds with them, too"
 
 
 # ---------------------------------------------------------------- the file

@@ -184,7 +184,8 @@ class Case:
         ((_, part),) = self._by_group(rule)
         asked, scores = ~part._excepted(rule), part.matrix.values
         found = Share.of(rule, scores[:, asked], part.lost[asked])
-        return replace(found, value=Share.of(rule, scores, part.lost).value)
+        value = Share.of(rule, scores, part.lost).value
+        return replace(found, value=value, excepted=bool((part.lost & ~asked).any()))
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
@@ -215,7 +216,7 @@ class Case:
         asked = self.with_scores(replace(self.matrix, values=scores))._judged(rule)
         topics = listed(compress(self.matrix.topics, excepted))
         why = f"{asked.why or f'it is {asked.value:.4g}'} without the losses allowed ({topics})"
-        return replace(asked, value=found.value, why=why)
+        return replace(asked, value=found.value, why=why, excepted=True)
 
     def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""

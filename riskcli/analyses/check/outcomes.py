@@ -56,6 +56,8 @@ class RuleOutcome:
     """What is tested; None: a plain comparison."""
     open_to_judgements: bool = False
     """Whether it is inconclusive as documents are not judged."""
+    excepted: bool = False
+    """Whether it is what it is as losses are allowed."""
 
     @property
     def passed(self) -> bool:

@@ -136,6 +136,9 @@ def _limited(verdicts: Sequence[Verdict]) -> str:
     if not whole:
         return "; rules limit that in part" if limits else "; no rule limits that"
     worst = max(whole, key=lambda finding: OUTCOMES.index(finding.outcome))
+    same = (f for v in verdicts for f in v.findings if f.rule == worst.rule)
+    if worst.passed and any(finding.excepted for finding in same):
+        return f", which {worst.rule} and an exception allow"
     return f", which {worst.rule} {_LIMITS[worst.outcome]}"
 
 
@@ -158,9 +161,12 @@ def _kept(findings: Sequence[RuleOutcome]) -> str:
             parts.append(f"a loss of {title_of(f.test)} above {-f.bound:g} is ruled out")
     if AUDIT in {f.rule for f in findings}:
         parts.append("no loss is shown since the anchor")
-    if rules := [f.rule for f in findings if f.test is None and f.rule != AUDIT]:
-        named = f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
-        parts.append(named if len(rules) <= _FEW else f"all {len(rules)} rules hold")
+    if plain_rules := [f for f in findings if f.test is None and f.rule != AUDIT]:
+        allowed, few = " (but for losses allowed)", len(plain_rules) <= _FEW
+        named = joined([f.rule + (allowed if f.excepted else "") for f in plain_rules])
+        more = allowed if any(f.excepted for f in plain_rules) else ""
+        hold = "hold" if len(plain_rules) > 1 else "holds"
+        parts.append(f"{named} {hold}" if few else f"all {len(plain_rules)} rules hold{more}")
     return "; ".join(parts)
 
 
