@@ -71,6 +71,15 @@ def split(state: Path) -> tuple[list[int], list[int]]:
     return gate.tolist(), audit.tolist()
 
 
+def test_repeats_without_a_common_name_are_one_candidate_call_after_call(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    files = [saved(tmp_path, n, scores(i, i / 50)) for i, n in enumerate("abcdef")]
+    for first in (0, 2, 4):
+        ran = check(files[first], state, str(files[first + 1]), "--repeats", "--policy", "lenient")
+        assert ran.code == 0, ran.err
+    assert kept(state)["steps"] == 2
+
+
 # ---------------------------------------------------------------- the first build, and the next
 
 
