@@ -344,3 +344,13 @@ def test_what_cannot_be_tested_has_a_dash() -> None:
         for text in (gate.to_text("table"), gate.to_text("table", full=True)):
             assert "nan" not in text
     assert "–" in judge(named(np.array([base, base - 0.25])), "r0").to_text("table")
+
+
+def test_no_loss_is_seen_where_none_can_be_tested_nor_one_below_a_score_of_0() -> None:
+    constant = judged(BASE - 0.05, policy="lenient")
+    assert said(constant, "gate").text.endswith("cannot be tested on these scores.")
+    assert "is seen with" not in " ".join(constant.to_text("table").split())
+    two = ScoreMatrix("m", ("prod", "new"), ("1", "2"), np.array([[0.5, 0.3], [0.6, 0.2]]))
+    found = judge(two, "prod", "lenient")
+    assert (found.verdicts[0].seen_from or 0) > 0.4, "more than the baseline could lose"
+    assert "is seen with" not in " ".join(found.to_text("table").split())
