@@ -54,7 +54,7 @@ class Judging:
     def unanswered(self, run: str, topics: Sequence[str]) -> Mask:
         """Which of the topics a run, or any of a system's, does not answer."""
         if run not in self.gaps:
-            return np.isnan(self.shares([run], topics)[0])
+            return np.asarray(np.isnan(self.shares([run], topics)[0]))
         return self.gaps[run][[self._column[topic] for topic in topics]]
 
     def mean_shares(self, runs: Sequence[str], topics: Sequence[str]) -> Floats:
@@ -79,7 +79,7 @@ class Judging:
                 "what to judge are of runs; leave out either"
             )
         each = {name: self.shares(runs, self.topics) for name, runs in systems.items()}
-        gaps = {name: np.isnan(own).any(axis=0) for name, own in each.items()}
+        gaps = {name: np.asarray(np.isnan(own).any(axis=0)) for name, own in each.items()}
         by_run = {name: mean_of_known(own) for name, own in each.items()}
         return replace(self, by_run=by_run, gaps=gaps)
 

@@ -24,6 +24,7 @@ from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.matrix import UNANSWERED_TOPICS, ScoreMatrix, unanswered_notes
 from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 
@@ -84,7 +85,8 @@ def judge(
     notes += texts.notes(cases[0].matrix.topics)
     notes += [*_power_notes(verdicts, detect), *_unused(setup, every_rule)]
     found = setup.provenance.adding(recorded, notes)
-    at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
+    told = _of_these_topics(found.notes, setup.matrices)
+    at_length = tuple(replace(note, message=note.full or note.message) for note in told)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
 
@@ -132,6 +134,19 @@ def _prepared(
             arrays = own[case.matrix.runs[1]]
             case.moves = {n: dict(zip(found.topics, arrays[n], strict=True)) for n in asked}
     return list(_except(cases, allow, rules))
+
+
+def _of_these_topics(notes: Sequence[Note], matrices: Sequence[ScoreMatrix]) -> Sequence[Note]:
+    """The notes, of which that on missing topics is of those judged here, if others were read."""
+    found: list[Note] = []
+    for matrix in matrices:
+        known = matrix.judging
+        if known is None or len(known.topics) == len(matrix.topics):
+            return notes
+        runs = [run for run in matrix.runs if run in known.by_run]
+        gaps = {run: known.unanswered(run, matrix.topics) for run in runs}
+        found += unanswered_notes(matrix, gaps)
+    return [*(note for note in notes if note.code != UNANSWERED_TOPICS), *dict.fromkeys(found)]
 
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
