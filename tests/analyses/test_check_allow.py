@@ -93,6 +93,17 @@ def test_a_share_is_tested_on_the_other_topics_alone() -> None:
     assert exact.p == pytest.approx(0.9**49 + 49 * 0.1 * 0.9**48)
 
 
+def test_a_share_of_no_topic_at_all_is_not_tested() -> None:
+    every = [loser(str(topic)) for topic in range(1, 51)]
+    values = np.array([np.full(50, 0.5), np.full(50, 0.1)])
+    losing = ScoreMatrix("m", ("prod", "new"), tuple(e.topic for e in every), values)
+    gate = judge(losing, "prod", "none", rules=["loss_share(0.1) <= 0.1"], allow=every)
+    (finding,) = gate.verdicts[0].findings
+    assert finding.outcome == "inconclusive" and finding.topics_needed is None
+    assert finding.why == "all topics are allowed to lose, which leaves none to test"
+    assert "settle" not in gate.to_text("table")
+
+
 def test_it_holds_for_the_measure_and_the_candidates_that_it_names() -> None:
     rule = ["loss(1) <= 0"]
     for allowed, expected in (

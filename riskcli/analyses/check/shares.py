@@ -94,6 +94,9 @@ class Share:
         )
         if kept < plan.gamma:
             return found
+        if not self.topics:
+            why = "all topics are allowed to lose, which leaves none to test"
+            return replace(found, outcome="inconclusive", why=why)
         title, of = CORRECTION_TITLES[plan.correction], f"at most {self.most:.3g} of all"
         why = f"{self.count} of {counted(self.topics, 'topic')} {self.does}"
         if broken < plan.gamma:
