@@ -150,6 +150,20 @@ def test_it_is_short_whatever_is_asked(tmp_path: Path) -> None:
     assert "Not shown: " in "\n".join(lines)
 
 
+def test_a_long_question_as_a_topic_leaves_the_scores_in_their_row(tmp_path: Path) -> None:
+    asked = ["<why?> " * 300 + str(number) for number in range(5)]
+    for name, score in (("old", 0.9), ("new", 0.1)):
+        rows_ = "".join(f"{topic},{score + number / 100}\n" for number, topic in enumerate(asked))
+        (tmp_path / f"{name}.csv").write_text("qid,A\n" + rows_)
+    rule = f"--require=loss('{asked[0]}') <= 0"
+    ran = riskeval("check", "new.csv", "-b", "old.csv", rule, "-f", "markdown", cwd=tmp_path)
+    found = rows(checked(ran.out))
+    assert ran.code == 1 and {tuple(row[1:3]) for row in found[-3:]} == {
+        (f"0.9{n}0", f"0.1{n}0") for n in range(3)
+    }, ran.err
+    assert all(line.endswith("|") for line in ran.out.splitlines() if line.startswith("| "))
+
+
 def test_names_are_harmless(tmp_path: Path) -> None:
     tag, topic = "a|b`c<img/src=x>@all#1[x](y)", "<script>|`1"
     (tmp_path / "q").write_text(

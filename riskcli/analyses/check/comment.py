@@ -13,7 +13,7 @@ from riskcli.cli.evaluating import rules
 from riskcli.cli.reading import Inputs
 from riskcli.core.messages import Input, RiskevalError, counted
 from riskcli.core.version import __version__
-from riskcli.output.display import Display, Heading
+from riskcli.output.display import Display, Heading, cut
 from riskcli.output.escape import markdown
 from riskcli.output.problems import MARKER
 from riskcli.output.renderers import as_markdown
@@ -29,6 +29,8 @@ _FIRST = (WORDS["fail"], "ALARM", WORDS["inconclusive"])
 """What sentences begin with that have room before all others."""
 _LETTERS = 1500
 """The longest line: forty of them are less than what GitHub takes."""
+_CELL = 300
+"""The longest cell: a row whose end is cut off would lose its scores."""
 
 
 def as_comment(
@@ -79,7 +81,10 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     several = len(verdicts) > 1
     found = [(verdict, finding) for verdict in verdicts for finding in verdict.findings]
     found.sort(key=lambda one: -OUTCOMES.index(one[1].outcome))
-    rows = [[v.measure, *rule_row(finding)] for v, finding in found[: _RULES - 2 * several]]
+    rows = [
+        [v.measure, *(cut(cell, _CELL) if isinstance(cell, str) else cell for cell in rule_row(f))]
+        for v, f in found[: _RULES - 2 * several]
+    ]
     left = len(found) - len(rows)
     more = [f"Not shown: {counted(left, 'more rule')}."] if left else []
     words = [Heading(name, left=True) for name in ("measure", "", "rule", "loses most on", _RANKS)]
@@ -88,8 +93,9 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     if len(verdicts) * TOPICS > _LOSSES:  # of each something
         lost.sort(key=lambda one: one[0].losses.index(one[1]))
     losses = [
-        [verdict.measure, loss.name or loss.topic, f"{loss.baseline:.3f}", f"{loss.candidate:.3f}",
-         documents.get(loss.topic, "") if verdict is verdicts[0] else ""]
+        [verdict.measure, cut(loss.name or loss.topic, _CELL), f"{loss.baseline:.3f}",
+         f"{loss.candidate:.3f}",
+         cut(documents.get(loss.topic, ""), _CELL) if verdict is verdicts[0] else ""]
         for verdict, loss in lost[:_LOSSES]
     ]  # fmt: skip
     headings = (words[0], words[3], "baseline", "candidate", words[4])
