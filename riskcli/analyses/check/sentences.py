@@ -82,13 +82,20 @@ def of_one(verdict: Verdict) -> list[Statement]:
     statements = [Statement("gate", text, about, (who, verdict.baseline), numbers=numbers)]
     if verdict.ruined is not None:
         statements.append(_of_ruins(verdict, f"It {_ruins(verdict)}.", about))
-    if needed := [f.topics_needed for f in verdict.findings if f.topics_needed is not None]:
-        text = f"If the differences stay, {max(needed)} topics settle it in four of five cases."
-        numbers = {"topics_needed": max(needed)}
+    if needed := _needed(verdict.findings):
+        text = f"If the differences stay, {needed} topics settle it in four of five cases."
+        numbers = {"topics_needed": needed}
         statements.append(Statement("undecided", text, about, (who,), numbers=numbers))
     elif _proves_nothing([verdict]):
         statements.append(_unproven([verdict], about))
     return [*statements, *_allowed([verdict], about), *_unjudged([verdict], about)]
+
+
+def _needed(findings: Sequence[RuleOutcome]) -> int | None:
+    """The topics that settle all of it; None where judgements are missing, or no number does."""
+    if any(finding.open_to_judgements for finding in findings):
+        return None
+    return max((f.topics_needed for f in findings if f.topics_needed is not None), default=None)
 
 
 def _allowed(verdicts: Sequence[Verdict], about: str = "") -> list[Statement]:
@@ -288,7 +295,7 @@ def _not_decided(
     verdicts: Sequence[Verdict], names: Collection[str], counts_as: Inconclusive | None
 ) -> Statement:
     own = [f for v in verdicts if v.candidate in names for f in v.findings]
-    needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
+    needed = _needed(own)
     is_are = "is" if len(names) == 1 else "are"
     by_judgements = any(f.open_to_judgements for f in own)
     what = "not decidable from these judgements" if by_judgements else "not decided"
