@@ -230,6 +230,8 @@ def _check(scores: Evaluation, depth: int | None, at: int, persistence: float) -
 def _files(evaluation: Evaluation, runs: Sequence[str]) -> list[Path]:
     """The file of each run."""
     lacking = [run for run in runs if run not in evaluation.files]
+    if evaluation.systems:
+        raise UsageError("churn compares documents, and repeats have no ranking of their own")
     if lacking:
         raise UsageError(
             f"churn compares documents: {lacking[0]} has scores alone, give the run itself"

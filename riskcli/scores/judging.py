@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, mean_of_known
+from riskcli.core.arrays import Floats, Mask, mean_of_known
 from riskcli.core.choices import Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, parse_measure
@@ -33,6 +33,8 @@ class Judging:
     rule: Unjudged = "zero"
     """What the others count as."""
     documents: Documents | None = None
+    gaps: Mapping[str, Mask] = field(default_factory=dict)
+    """Of systems: the topics that one of their runs, or more, does not answer."""
 
     @property
     def depth(self) -> int:
@@ -49,6 +51,12 @@ class Judging:
         rows = np.array([self.by_run.get(run, unknown) for run in runs])
         return rows if tuple(topics) == self.topics else rows[:, [self._column[t] for t in topics]]
 
+    def unanswered(self, run: str, topics: Sequence[str]) -> Mask:
+        """Which of the topics a run, or any of a system's, does not answer."""
+        if run not in self.gaps:
+            return np.asarray(np.isnan(self.shares([run], topics)[0]))
+        return self.gaps[run][[self._column[topic] for topic in topics]]
+
     def mean_shares(self, runs: Sequence[str], topics: Sequence[str]) -> Floats:
         """By run, on average over the topics of which it has documents; NaN where it has none."""
         by_topic = self.shares(runs, topics)
@@ -60,7 +68,8 @@ class Judging:
         """The same with other names for runs."""
         by_run = {shown.get(run, run): shares for run, shares in self.by_run.items()}
         documents = self.documents and self.documents.renamed(shown)
-        return replace(self, by_run=by_run, documents=documents)
+        gaps = {shown.get(run, run): own for run, own in self.gaps.items()}
+        return replace(self, by_run=by_run, documents=documents, gaps=gaps)
 
     def averaged(self, systems: Mapping[str, Sequence[str]]) -> Judging:
         """The same of systems, each the mean of these runs: shares of documents, no documents."""
@@ -70,7 +79,9 @@ class Judging:
                 "what to judge are of runs; leave out either"
             )
         each = {name: self.shares(runs, self.topics) for name, runs in systems.items()}
-        return replace(self, by_run={name: mean_of_known(own) for name, own in each.items()})
+        gaps = {name: np.asarray(np.isnan(own).any(axis=0)) for name, own in each.items()}
+        by_run = {name: mean_of_known(own) for name, own in each.items()}
+        return replace(self, by_run=by_run, gaps=gaps)
 
 
 class Seen(NamedTuple):

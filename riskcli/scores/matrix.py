@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import row_blocks
+from riskcli.core.arrays import Mask, row_blocks
 from riskcli.core.choices import TopicRule
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
@@ -97,6 +97,9 @@ def _alike(item: str, topics: Sequence[str]) -> set[str]:
 
 
 # The score matrix X: runs by topics, one effectiveness score a cell, rows and columns named.
+
+
+UNANSWERED_TOPICS = "unanswered-topics"
 
 
 @dataclass(frozen=True, repr=False)
@@ -365,15 +368,18 @@ def _without_missing(matrix: ScoreMatrix) -> tuple[ScoreMatrix, list[Note]]:
 def _filled(matrix: ScoreMatrix) -> tuple[ScoreMatrix, list[Note]]:
     """The matrix without NaN; its values are changed in place, for they may take gigabytes."""
     missing = np.isnan(matrix.values)
-    unanswered = unanswered_score(matrix.measure)
-    matrix.values[missing] = unanswered
-    rows = zip(matrix.runs, missing, strict=True)
-    lacking = {run: np.flatnonzero(row) for run, row in rows if row.any()}
-    told = f"unanswered topics score {unanswered:.4g}: "
+    matrix.values[missing] = unanswered_score(matrix.measure)
+    return matrix, unanswered_notes(matrix, dict(zip(matrix.runs, missing, strict=True)))
+
+
+def unanswered_notes(matrix: ScoreMatrix, missing: Mapping[str, Mask]) -> list[Note]:
+    """How many of the topics each run does not answer, and in full which."""
+    lacking = {run: np.flatnonzero(row) for run, row in missing.items() if row.any()}
+    told = f"unanswered topics score {unanswered_score(matrix.measure):.4g}: "
     message = told + listed(f"{run} ({len(own)})" for run, own in lacking.items())
     names = {run: listed(matrix.topics[index] for index in own) for run, own in lacking.items()}
     full = told + listed(f"{run} ({len(lacking[run])}: {own})" for run, own in names.items())
-    return matrix, [Note("unanswered-topics", message, full=full)] if lacking else []
+    return [Note(UNANSWERED_TOPICS, message, full=full)] if lacking else []
 
 
 def _refuse_strangers(matrix: ScoreMatrix) -> None:

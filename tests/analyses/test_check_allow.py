@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -92,6 +93,17 @@ def test_a_share_is_tested_on_the_other_topics_alone() -> None:
     assert exact.p == pytest.approx(0.9**49 + 49 * 0.1 * 0.9**48)
 
 
+def test_a_share_of_no_topic_at_all_is_not_tested() -> None:
+    every = [loser(str(topic)) for topic in range(1, 51)]
+    values = np.array([np.full(50, 0.5), np.full(50, 0.1)])
+    losing = ScoreMatrix("m", ("prod", "new"), tuple(e.topic for e in every), values)
+    gate = judge(losing, "prod", "none", rules=["loss_share(0.1) <= 0.1"], allow=every)
+    (finding,) = gate.verdicts[0].findings
+    assert finding.outcome == "inconclusive" and finding.topics_needed is None
+    assert finding.why == "all topics are allowed to lose, which leaves none to test"
+    assert "settle" not in gate.to_text("table")
+
+
 def test_it_holds_for_the_measure_and_the_candidates_that_it_names() -> None:
     rule = ["loss(1) <= 0"]
     for allowed, expected in (
@@ -152,6 +164,19 @@ def test_every_verdict_says_who_is_allowed_until_when_and_why() -> None:
     assert said.text in " ".join(gate.of_runs(["new1"]).to_text("markdown").split())
 
 
+@pytest.mark.parametrize("rule", ["max_loss <= 0.3", "loss_share(0.3) <= 0.08"])
+def test_what_an_exception_allows_is_not_put_down_to_the_rule(rule: str) -> None:
+    gate = judged([rule], loser("1", run="new1")).of_runs(["new1"])
+    (first, *_) = gate.verdicts
+    assert first.passed
+    gate = replace(gate, verdicts=(first,))
+    kept, ruins = (gate.verdict.by(each)[0].text for each in ("gate", "ruins"))
+    assert kept == f"pass: for new1 {rule} (but for losses allowed) holds."
+    assert ruins.endswith(f", which {rule} and an exception allow.")
+    unneeded = judged(["losses20 <= 2"], loser("1")).verdict.by("ruins")[0].text
+    assert unneeded.endswith(", which losses20 <= 2 allows."), "it holds with them, too"
+
+
 # ---------------------------------------------------------------- the file
 
 
@@ -178,6 +203,23 @@ def test_the_program_reads_them_and_records_the_file(tmp_path: Path) -> None:
     assert row["why"].startswith("it is 0.5762 without the losses allowed (138)")
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     assert {"path": file.name, "sha256": sha256, "kind": "exceptions"} in document["inputs"]
+
+
+@pytest.mark.parametrize("first", ["all", "odd"])
+def test_judges_may_differ_in_topics(tmp_path: Path, first: str) -> None:
+    """138 is a topic of one judge alone: there it is allowed to lose, and elsewhere not asked."""
+    lines = QRELS.read_text().splitlines(keepends=True)
+    (tmp_path / "all").write_text("".join(lines))
+    (tmp_path / "odd").write_text("".join(x for x in lines if int(x.split()[0]) % 2))
+    (tmp_path / "allow.toml").write_text(ENTRY)
+    judges = [tmp_path / first, *({tmp_path / "all", tmp_path / "odd"} - {tmp_path / first})]
+    call = ("check", NEW, "-b", OLD, "-q", judges[0], "-q", judges[1], "-m", "ERR@20",
+            "--policy", "none", "--allow", tmp_path / "allow.toml")  # fmt: skip
+    ran = riskeval(*call, "--require", "max_loss <= 0.58", "-f", "json")
+    assert ran.code == 0 and "need not be allowed" not in ran.err, ran.err
+    assert "138 is allowed to lose until" in ran.out
+    ran = riskeval(*call, "--require", "loss(138) <= 0")
+    assert ran.code == 2 and "no topic '138'" in ran.err, ran.err
 
 
 @pytest.mark.parametrize(

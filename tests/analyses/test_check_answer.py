@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from riskcli import ScoreMatrix
 from riskcli.analyses.check.gate import judge
+from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.verdict import Gate
 from riskcli.output.verdict import Statement
 from tests.helpers.inprocess import riskeval
@@ -344,3 +346,26 @@ def test_what_cannot_be_tested_has_a_dash() -> None:
         for text in (gate.to_text("table"), gate.to_text("table", full=True)):
             assert "nan" not in text
     assert "–" in judge(named(np.array([base, base - 0.25])), "r0").to_text("table")
+
+
+def test_no_loss_is_seen_where_none_can_be_tested_nor_one_below_a_score_of_0() -> None:
+    constant = judged(BASE - 0.05, policy="lenient")
+    assert said(constant, "gate").text.endswith("cannot be tested on these scores.")
+    assert "is seen with" not in " ".join(constant.to_text("table").split())
+    two = ScoreMatrix("m", ("prod", "new"), ("1", "2"), np.array([[0.5, 0.3], [0.6, 0.2]]))
+    found = judge(two, "prod", "lenient")
+    assert (found.verdicts[0].seen_from or 0) > 0.4, "more than the baseline could lose"
+    assert "is seen with" not in " ".join(found.to_text("table").split())
+
+
+def test_more_topics_settle_nothing_where_judgements_are_missing() -> None:
+    topics, judgements = (
+        RuleOutcome("a", "inconclusive", 0, 0, "", topics_needed=2017),
+        RuleOutcome("b", "inconclusive", 0, 0, "", open_to_judgements=True),
+    )
+    for findings, needed in (((topics,), 2017), ((topics, judgements), None)):
+        found = judged(noisy(0.0, 1), noisy(0.0, 2))
+        of = tuple(replace(each, findings=findings) for each in found.verdicts)
+        for gate in (replace(found, verdicts=of), replace(found, verdicts=of[:1])):
+            text = " ".join(each.text for each in gate.verdict.all)
+            assert ("2017 topics settle it" in text) is (needed is not None), text

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from riskcli.analyses.check.comment import sentences
 from riskcli.output.problems import MARKER
+from riskcli.output.verdict import Statement
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 
@@ -109,6 +111,24 @@ def test_what_is_not_decided_and_what_settles_it() -> None:
     assert comment(*call, "--margin", "0.001", "--inconclusive", "fail")[1].startswith("### FAIL")
 
 
+def test_what_fails_is_said_though_it_is_the_last_of_many_measures(tmp_path: Path) -> None:
+    """Under a title that says FAIL there would else stand passes alone; and so with alarms."""
+    topics, head = range(40), "qid,A,B,C,D\n"
+    (tmp_path / "old.csv").write_text(head + "".join(f"{t},.5,.5,.5,.5\n" for t in topics))
+    worse = "".join(f"{t},.51,.52,.5{t % 5},{0.3 + t / 400}\n" for t in topics)
+    (tmp_path / "new.csv").write_text(head + worse)
+    call = ("check", "new.csv", "-b", "old.csv", "-m", "A,B,C,D", "-f", "markdown", "--policy",
+            "lenient")  # fmt: skip
+    ran = riskeval(*call, cwd=tmp_path)
+    lines = checked(ran.out)
+    assert lines[1].startswith("### FAIL"), ran.err
+    assert any(line.startswith("D: FAIL: for new") for line in lines[3:9]), lines[:10]
+    alarm = Statement("anchor", "ALARM: 3 changes lost it.", "D")
+    said = [Statement("gate", "pass: for x all holds.", about) for about in "ABCDEFG"]
+    assert "D: ALARM: 3 changes lost it." in sentences([*said, alarm], [])
+    assert sentences([*said, alarm], [])[-1].startswith("D"), "else they are in their order"
+
+
 def test_several_candidates_are_a_row_each() -> None:
     lines = comment(SAMPLES, "-b", "indriCASP", "-m", "ERR@20", *STRICT)
     assert lines[1] == "### FAIL: 8 candidates against indriCASP, ERR@20"
@@ -128,6 +148,20 @@ def test_it_is_short_whatever_is_asked(tmp_path: Path) -> None:
     comment(NEW, "-b", OLD, "-m", "ERR@20", *rules, "--top", "200", *STRICT)
     lines = comment(many, "-b", OLD, "-m", "ERR@20,P@10", *names, *rules[:5], *STRICT)
     assert "Not shown: " in "\n".join(lines)
+
+
+def test_a_long_question_as_a_topic_leaves_the_scores_in_their_row(tmp_path: Path) -> None:
+    asked = ["<why?> " * 300 + str(number) for number in range(5)]
+    for name, score in (("old", 0.9), ("new", 0.1)):
+        rows_ = "".join(f"{topic},{score + number / 100}\n" for number, topic in enumerate(asked))
+        (tmp_path / f"{name}.csv").write_text("qid,A\n" + rows_)
+    rule = f"--require=loss('{asked[0]}') <= 0"
+    ran = riskeval("check", "new.csv", "-b", "old.csv", rule, "-f", "markdown", cwd=tmp_path)
+    found = rows(checked(ran.out))
+    assert ran.code == 1 and {tuple(row[1:3]) for row in found[-3:]} == {
+        (f"0.9{n}0", f"0.1{n}0") for n in range(3)
+    }, ran.err
+    assert all(line.endswith("|") for line in ran.out.splitlines() if line.startswith("| "))
 
 
 def test_names_are_harmless(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 
 PARTIAL, OLD = SAMPLES / "partial46.run", SAMPLES / "indriCASP.run"
+CASP = SAMPLES / "caspPlus.run"
+ERR = ("-m", "ERR@20", "-q", QRELS, "--policy", "none")
 MISSING = ("101", "116", "133", "135")
 
 
@@ -33,6 +35,22 @@ def test_unanswered_counts_the_candidates_own_missing_topics() -> None:
     assert value("unanswered <= 0", new=OLD.with_name("boldRerank.run"), old=PARTIAL) == 0
     ran = check("--require", "unanswered <= 0", "--topics", "common")
     assert ran.code == 0, "topics that some run does not answer are left out for all"
+
+
+@pytest.mark.parametrize("order", [(PARTIAL, CASP), (CASP, PARTIAL)])
+def test_of_repeats_a_topic_counts_that_one_of_them_leaves_unanswered(
+    order: tuple[Path, Path],
+) -> None:
+    rule = ("--repeats", "--require", "unanswered <= 3")
+    ran = riskeval("check", *order, "-b", OLD, *ERR, *rule, "-f", "json")
+    (row,) = json.loads(ran.out)["rows"]
+    assert (ran.code, row["value"]) == (1, 4)
+
+
+def test_repeats_have_no_ranking_that_could_move() -> None:
+    ran = riskeval("check", PARTIAL, CASP, "-b", OLD, *ERR, "--repeats", "--require", "rbo >= 0")
+    assert ran.code == 2 and "have no ranking of their own" in ran.err
+    assert "scores alone" not in ran.err
 
 
 def test_by_group_they_are_those_of_the_group(tmp_path: Path) -> None:

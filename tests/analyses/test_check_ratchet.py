@@ -74,6 +74,35 @@ def split(state: Path) -> tuple[list[int], list[int]]:
     return gate.tolist(), audit.tolist()
 
 
+def test_repeats_without_a_common_name_are_one_candidate_call_after_call(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    files = [saved(tmp_path, n, scores(i, i / 50)) for i, n in enumerate("abcdef")]
+    for first in (0, 2, 4):
+        ran = check(files[first], state, str(files[first + 1]), "--repeats", "--policy", "lenient")
+        assert ran.code == 0, ran.err
+    assert kept(state)["steps"] == 2
+
+
+def test_what_is_said_of_missing_topics_is_of_those_that_the_verdict_is_on(tmp_path: Path) -> None:
+    """Else `unanswered <= 0` holds above a line that names four of the audit's."""
+    state, one = tmp_path / "state.json", ("-q", str(QRELS), "-m", "ERR@20")
+    assert check(SAMPLES / "indriCASP.run", state, *one).code == 0
+    topics = [str(topic) for topic in range(101, 151)]
+    gate, audit = ([topics[i] for i in places] for places in Ratchet.of(kept(state)).split(topics))
+    lines = (SAMPLES / "caspPlus.run").read_text().splitlines(keepends=True)
+    for missing, said in ((audit[:4], ""), ([*audit[:4], gate[0]], f"part (1: {gate[0]})")):
+        (tmp_path / "part.run").write_text(
+            "".join(line for line in lines if line.split()[0] not in missing)
+        )
+        more = ("--require", "unanswered <= 0", "--report", f"junit={tmp_path / 'out.xml'}")
+        named = ("--run-names", "file", "--policy", "none")
+        ran = check(tmp_path / "part.run", state, *one, *named, *more)
+        assert ran.code == bool(said), ran.err
+        for text in (ran.err, (tmp_path / "out.xml").read_text()):
+            assert ("unanswered topics score 0: " + said in text) is bool(said), text
+            assert audit[0] not in text
+
+
 # ---------------------------------------------------------------- the first build, and the next
 
 

@@ -174,12 +174,18 @@ class Case:
         """The topics that are lost, beyond the noise of repeats."""
         return np.asarray(self.candidates.lost[0][self.row])
 
+    def loses_on(self, topic: str) -> bool:
+        """Whether the topic is one of these, which judges may differ in, and lost."""
+        topics = self.candidates.matrix.topics
+        return topic in topics and bool(self.lost[topics.index(topic)])
+
     def share(self, rule: Rule) -> Share:
         """What a rule on a share of topics counts, but for those that are allowed to lose."""
         ((_, part),) = self._by_group(rule)
         asked, scores = ~part._excepted(rule), part.matrix.values
         found = Share.of(rule, scores[:, asked], part.lost[asked])
-        return replace(found, value=Share.of(rule, scores, part.lost).value)
+        value = Share.of(rule, scores, part.lost).value
+        return replace(found, value=value, excepted=bool((part.lost & ~asked).any()))
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
@@ -210,7 +216,7 @@ class Case:
         asked = self.with_scores(replace(self.matrix, values=scores))._judged(rule)
         topics = listed(compress(self.matrix.topics, excepted))
         why = f"{asked.why or f'it is {asked.value:.4g}'} without the losses allowed ({topics})"
-        return replace(asked, value=found.value, why=why)
+        return replace(asked, value=found.value, why=why, excepted=True)
 
     def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
@@ -262,7 +268,7 @@ class Case:
             return float(mean(figures, self.matrix.weights)[0])
         if judging is None or self.matrix.runs[1] not in judging.by_run:
             raise rule.refused(_not_known(rule.quantity))
-        return float(np.isnan(judging.shares(self.matrix.runs[1:], topics)).sum())
+        return float(judging.unanswered(self.matrix.runs[1], topics).sum())
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
@@ -295,7 +301,7 @@ class Case:
             None if is_logarithm(matrix.measure) else fifths,
             {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
             matrix.judging, matrix.axes.judge,
-            tuple(a for a in self.allowed if lost[matrix.topics.index(a.topic)]),
+            tuple(a for a in self.allowed if self.loses_on(a.topic)),
         )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from riskcli.analyses.check.outcomes import OUTCOMES, Verdict
+from riskcli.analyses.check.outcomes import OUTCOMES, WORDS, Verdict
 from riskcli.analyses.check.summary import rule_row
 from riskcli.analyses.diff import RunDiff, diff
 from riskcli.analyses.diff_documents import Ranked, side_by_side
@@ -13,7 +13,7 @@ from riskcli.cli.evaluating import rules
 from riskcli.cli.reading import Inputs
 from riskcli.core.messages import Input, RiskevalError, counted
 from riskcli.core.version import __version__
-from riskcli.output.display import Display, Heading
+from riskcli.output.display import Display, Heading, cut
 from riskcli.output.escape import markdown
 from riskcli.output.problems import MARKER
 from riskcli.output.renderers import as_markdown
@@ -25,8 +25,12 @@ TOPICS = 3
 _SENTENCES, _RULES, _LOSSES, _INPUTS, _DOCUMENTS = 6, 8, 5, 3, 3
 _GIVE_WAY = ("ruins", "unjudged", "unproven")
 """The rules of sentences that are left out where there is no room, the last of these first."""
+_FIRST = (WORDS["fail"], "ALARM", WORDS["inconclusive"])
+"""What sentences begin with that have room before all others."""
 _LETTERS = 1500
 """The longest line: forty of them are less than what GitHub takes."""
+_CELL = 300
+"""The longest cell: a row whose end is cut off would lose its scores."""
 
 
 def as_comment(
@@ -53,12 +57,23 @@ def as_comment(
 
 
 def sentences(said: Sequence[Statement], told: Sequence[str]) -> list[str]:
-    """As many as there is room for, each with its measure where there are several."""
+    """As many as there is room for, each with its measure where there are several.
+
+    What fails is among them, however many measures pass.
+    """
     several = len({each.about for each in said} - {""}) > 1
-    last = [_GIVE_WAY.index(s.rule) if s.rule in _GIVE_WAY else -1 for s in said]
+    last = [_room_for(each) for each in said]
     order = sorted(range(len(said)), key=last.__getitem__)[: _SENTENCES - len(told[:2])]
     kept = [said[i] for i in sorted(order)]
     return [*(f"{s.about}: {s.text}" if several and s.about else s.text for s in kept), *told[:2]]
+
+
+def _room_for(said: Statement) -> int:
+    """The lowest have room first."""
+    firsts = [text for text in _FIRST if said.text.startswith(text)]
+    if firsts:
+        return _FIRST.index(firsts[0]) - len(_FIRST)
+    return _GIVE_WAY.index(said.rule) + 1 if said.rule in _GIVE_WAY else 0
 
 
 def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Display]:
@@ -66,7 +81,10 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     several = len(verdicts) > 1
     found = [(verdict, finding) for verdict in verdicts for finding in verdict.findings]
     found.sort(key=lambda one: -OUTCOMES.index(one[1].outcome))
-    rows = [[v.measure, *rule_row(finding)] for v, finding in found[: _RULES - 2 * several]]
+    rows = [
+        [v.measure, *(cut(cell, _CELL) if isinstance(cell, str) else cell for cell in rule_row(f))]
+        for v, f in found[: _RULES - 2 * several]
+    ]
     left = len(found) - len(rows)
     more = [f"Not shown: {counted(left, 'more rule')}."] if left else []
     words = [Heading(name, left=True) for name in ("measure", "", "rule", "loses most on", _RANKS)]
@@ -75,8 +93,9 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     if len(verdicts) * TOPICS > _LOSSES:  # of each something
         lost.sort(key=lambda one: one[0].losses.index(one[1]))
     losses = [
-        [verdict.measure, loss.name or loss.topic, f"{loss.baseline:.3f}", f"{loss.candidate:.3f}",
-         documents.get(loss.topic, "") if verdict is verdicts[0] else ""]
+        [verdict.measure, cut(loss.name or loss.topic, _CELL), f"{loss.baseline:.3f}",
+         f"{loss.candidate:.3f}",
+         cut(documents.get(loss.topic, ""), _CELL) if verdict is verdicts[0] else ""]
         for verdict, loss in lost[:_LOSSES]
     ]  # fmt: skip
     headings = (words[0], words[3], "baseline", "candidate", words[4])

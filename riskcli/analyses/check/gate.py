@@ -24,6 +24,7 @@ from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.matrix import UNANSWERED_TOPICS, ScoreMatrix, unanswered_notes
 from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 
@@ -84,7 +85,8 @@ def judge(
     notes += texts.notes(cases[0].matrix.topics)
     notes += [*_power_notes(verdicts, detect), *_unused(setup, every_rule)]
     found = setup.provenance.adding(recorded, notes)
-    at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
+    told = _of_these_topics(found.notes, setup.matrices)
+    at_length = tuple(replace(note, message=note.full or note.message) for note in told)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
 
@@ -93,19 +95,20 @@ def _except(
     cases: Sequence[Case], allow: Sequence[KnownLoser], rules: Sequence[Rule]
 ) -> Iterator[Note]:
     """Tell cases which exceptions hold for them; notes on those that are over or not needed."""
+    parts = dict.fromkeys(case.candidates.matrix.topics for case in cases)
+    known = dict.fromkeys(topic for topics in parts for topic in topics)
     for each in allow:
-        topic, topics = each.topic, cases[0].matrix.topics
+        topic = each.topic
         own = [c for c in cases if each.is_of(c.matrix.runs[1], c.matrix.plain_measure)]
         if each.until < date.today():
             told = f"{topic} was allowed to lose until {each.until} ({each.why}): no longer"
             yield Note(ALLOW_EXPIRED, told)
         elif not (
             any(limits_losses(rule, topic) for rule in rules)
-            and topic in topics
-            and any(case.lost[topics.index(topic)] for case in own)
+            and any(case.loses_on(topic) for case in own)
         ):
-            why = "none of the topics judged here" + nearest(topic, topics)
-            if topic in topics:
+            why = "none of the topics judged here" + nearest(topic, known)
+            if topic in known:
                 why = "no candidate that it is for loses there, or no rule limits that"
             yield Note("allow-unneeded", f"{topic} need not be allowed to lose: {why}")
         else:
@@ -120,8 +123,10 @@ def _prepared(
 
     For these the runs are read again, if a rule asks.
     """
+    by_topics = {case.candidates.matrix.topics: case.candidates.matrix for case in cases}
     for rule in rules:
-        check_quantity(rule, cases[0].matrix)
+        for matrix in by_topics.values():  # judges may differ in topics
+            check_quantity(rule, matrix)
     if asked := [rule.quantity for rule in rules if rule.quantity in language.MOVES]:
         found = churn_table(cast("Evaluation", scores), cases[0].matrix.runs[0])
         own = {part.run: part.moves.columns for part in found.parts}
@@ -129,6 +134,19 @@ def _prepared(
             arrays = own[case.matrix.runs[1]]
             case.moves = {n: dict(zip(found.topics, arrays[n], strict=True)) for n in asked}
     return list(_except(cases, allow, rules))
+
+
+def _of_these_topics(notes: Sequence[Note], matrices: Sequence[ScoreMatrix]) -> Sequence[Note]:
+    """The notes, of which that on missing topics is of those judged here, if others were read."""
+    found: list[Note] = []
+    for matrix in matrices:
+        known = matrix.judging
+        if known is None or len(known.topics) == len(matrix.topics):
+            return notes
+        runs = [run for run in matrix.runs if run in known.by_run]
+        gaps = {run: known.unanswered(run, matrix.topics) for run in runs}
+        found += unanswered_notes(matrix, gaps)
+    return [*(note for note in notes if note.code != UNANSWERED_TOPICS), *dict.fromkeys(found)]
 
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:

@@ -58,7 +58,8 @@ def told_apart(
             raise UsageError("--repeats makes all RUNS one candidate: leave out --replicates")
         runs = [run for run in evaluation.matrices[0].runs if run not in baselines]
         shared = re.sub(r"[\W_]+$", "", os.path.commonprefix(runs))  # noqa: RUF071 - letters
-        one = f"{shared} repeats" if shared in baselines else shared or "repeats"
+        one = shared or "repeats"
+        one = f"{shared or 'new'} repeats" if one in baselines else one
         evaluation = evaluation.of_systems(dict.fromkeys(runs, one))
     notes = tuple(map(_of_gate, evaluation.notes))
     return replace(evaluation, provenance=replace(evaluation.provenance, notes=notes))

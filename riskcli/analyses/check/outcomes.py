@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Literal
 
 from riskcli.analyses.check.rules import MEAN_TEST, LossTest
@@ -56,6 +57,8 @@ class RuleOutcome:
     """What is tested; None: a plain comparison."""
     open_to_judgements: bool = False
     """Whether it is inconclusive as documents are not judged."""
+    excepted: bool = False
+    """Whether it is what it is as losses are allowed."""
 
     @property
     def passed(self) -> bool:
@@ -130,10 +133,17 @@ class Verdict:
         words = "topics to blame" if self.failures else "lost most"
         return f"{words}: {', '.join(map(str, self.losses))}"
 
+    @property
+    def could_see(self) -> bool:
+        """Whether its mean is tested, and a loss that this shows is one that scores can have."""
+        beyond_0 = self.ruined is not None and 0 <= self.baseline_mean < (self.seen_from or 0)
+        means = (f.p for f in self.findings if f.test == MEAN_TEST)
+        return not beyond_0 and any(p is not None and not isnan(p) for p in means)
+
     @staticmethod
     def power_of(verdicts: "Sequence[Verdict]") -> str:
         """Which loss these would have seen; empty where the mean is not tested, or all is equal."""
-        tested = [v for v in verdicts if any(f.test == MEAN_TEST for f in v.findings)]
+        tested = [v for v in verdicts if v.could_see]
         sizes = sorted(verdict.seen_from for verdict in tested if verdict.seen_from)
         ends = " to ".join(dict.fromkeys(f"{size:.2g}" for size in (*sizes[:1], *sizes[-1:])))
         return ends and f"a mean lower by {ends} is seen with probability 0.8"

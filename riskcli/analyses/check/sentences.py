@@ -82,13 +82,20 @@ def of_one(verdict: Verdict) -> list[Statement]:
     statements = [Statement("gate", text, about, (who, verdict.baseline), numbers=numbers)]
     if verdict.ruined is not None:
         statements.append(_of_ruins(verdict, f"It {_ruins(verdict)}.", about))
-    if needed := [f.topics_needed for f in verdict.findings if f.topics_needed is not None]:
-        text = f"If the differences stay, {max(needed)} topics settle it in four of five cases."
-        numbers = {"topics_needed": max(needed)}
+    if needed := _needed(verdict.findings):
+        text = f"If the differences stay, {needed} topics settle it in four of five cases."
+        numbers = {"topics_needed": needed}
         statements.append(Statement("undecided", text, about, (who,), numbers=numbers))
     elif _proves_nothing([verdict]):
         statements.append(_unproven([verdict], about))
     return [*statements, *_allowed([verdict], about), *_unjudged([verdict], about)]
+
+
+def _needed(findings: Sequence[RuleOutcome]) -> int | None:
+    """The topics that settle all of it; None where judgements are missing, or no number does."""
+    if any(finding.open_to_judgements for finding in findings):
+        return None
+    return max((f.topics_needed for f in findings if f.topics_needed is not None), default=None)
 
 
 def _allowed(verdicts: Sequence[Verdict], about: str = "") -> list[Statement]:
@@ -136,6 +143,9 @@ def _limited(verdicts: Sequence[Verdict]) -> str:
     if not whole:
         return "; rules limit that in part" if limits else "; no rule limits that"
     worst = max(whole, key=lambda finding: OUTCOMES.index(finding.outcome))
+    same = (f for v in verdicts for f in v.findings if f.rule == worst.rule)
+    if worst.passed and any(finding.excepted for finding in same):
+        return f", which {worst.rule} and an exception allow"
     return f", which {worst.rule} {_LIMITS[worst.outcome]}"
 
 
@@ -158,9 +168,12 @@ def _kept(findings: Sequence[RuleOutcome]) -> str:
             parts.append(f"a loss of {title_of(f.test)} above {-f.bound:g} is ruled out")
     if AUDIT in {f.rule for f in findings}:
         parts.append("no loss is shown since the anchor")
-    if rules := [f.rule for f in findings if f.test is None and f.rule != AUDIT]:
-        named = f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
-        parts.append(named if len(rules) <= _FEW else f"all {len(rules)} rules hold")
+    if plain_rules := [f for f in findings if f.test is None and f.rule != AUDIT]:
+        allowed, few = " (but for losses allowed)", len(plain_rules) <= _FEW
+        named = joined([f.rule + (allowed if f.excepted else "") for f in plain_rules])
+        more = allowed if any(f.excepted for f in plain_rules) else ""
+        hold = "hold" if len(plain_rules) > 1 else "holds"
+        parts.append(f"{named} {hold}" if few else f"all {len(plain_rules)} rules hold{more}")
     return "; ".join(parts)
 
 
@@ -282,7 +295,7 @@ def _not_decided(
     verdicts: Sequence[Verdict], names: Collection[str], counts_as: Inconclusive | None
 ) -> Statement:
     own = [f for v in verdicts if v.candidate in names for f in v.findings]
-    needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
+    needed = _needed(own)
     is_are = "is" if len(names) == 1 else "are"
     by_judgements = any(f.open_to_judgements for f in own)
     what = "not decidable from these judgements" if by_judgements else "not decided"

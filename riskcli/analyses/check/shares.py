@@ -49,6 +49,8 @@ class Share:
     most: float
     does: str
     """What they do, in words."""
+    excepted: bool = False
+    """Whether topics that are allowed to lose are left out."""
 
     @classmethod
     def of(cls, rule: Rule, scores: Floats, lost: Mask) -> "Share":
@@ -87,9 +89,14 @@ class Share:
     ) -> RuleOutcome:
         """The outcome by the two corrected p-values, each in a family of so many tests."""
         rule, bound = self.rule.text, self.rule.bound.offset
-        found = RuleOutcome(rule, "pass", self.value, bound, "", self.p_margin, kept)
+        found = RuleOutcome(
+            rule, "pass", self.value, bound, "", self.p_margin, kept, excepted=self.excepted
+        )
         if kept < plan.gamma:
             return found
+        if not self.topics:
+            why = "all topics are allowed to lose, which leaves none to test"
+            return replace(found, outcome="inconclusive", why=why)
         title, of = CORRECTION_TITLES[plan.correction], f"at most {self.most:.3g} of all"
         why = f"{self.count} of {counted(self.topics, 'topic')} {self.does}"
         if broken < plan.gamma:
