@@ -345,3 +345,33 @@ def test_a_ratchet_in_percent_is_kept_with_its_scale(percent: tuple[Path, Path])
     assert json.loads(kept.read_bytes())["settings"]["scale"] == 0.01
     ran = riskeval("check", new, "--ratchet", kept, "-m", "AP", "--scale", "0.1")
     assert ran.code == 2 and "state.json: other-settings" in ran.err
+
+
+# ---------------------------------------------------------------- measures that candidates lack
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_no_measure_of_a_kept_baseline_is_dropped_unsaid(tmp_path: Path, kind: str) -> None:
+    """One that the candidate's file lost, all of it, passes only where measures were chosen."""
+    old, new, kept = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / f"kept.{kind}"
+    rows = [(topic, topic % 7 / 7) for topic in range(40)]
+    old.write_text("question,F,G\n" + "".join(f"q{n},{s},{s}\n" for n, s in rows))
+    new.write_text("question,F,G\n" + "".join(f"q{n},{s},\n" for n, s in rows))
+    if kind == "csv":
+        shutil.copy(old, kept)
+    else:
+        assert riskeval("matrix", old, "-m", "F", "-m", "G", "--long", "-o", kept).code == 0
+    ran = riskeval("check", new, "-b", kept)
+    assert (ran.code, ran.out) == (2, "")
+    said = "other-measure: holds scores by G too, which the candidates lack"
+    assert f"kept.{kind}: {said}" in ran.err
+    assert riskeval("check", new, "-b", kept, "-m", "F", "--require", "mean >= baseline").code == 0
+
+
+def test_a_default_gate_says_what_else_the_baseline_holds(tmp_path: Path) -> None:
+    kept, every = tmp_path / "kept.json", ("-m", "AP", *ERR, "-m", "nDCG@20", "-q", QRELS)
+    assert riskeval("matrix", OLD, *every, "--long", "-o", kept).code == 0
+    said = "kept.json holds scores by AP too, which the candidates lack"
+    ran = riskeval("check", OLD, "-b", kept, "-q", QRELS, "--run-names", "file", "--quiet")
+    assert ran.code in (0, 1) and said in ran.err and said in " ".join(ran.out.split())
+    assert said not in check(OLD, kept, "-q", QRELS, "--run-names", "file").err

@@ -179,3 +179,26 @@ def test_no_spoilt_file_ends_in_a_traceback(tmp_path: Path) -> None:
                 evaluate([path], qrels=KIT / "good.qrels")
             except Exception as error:
                 assert type(error).__module__.startswith("riskcli"), (bytes(spoilt), error)
+
+
+@pytest.mark.parametrize("spoilt", ["error", '"0,5"', "50 %", "yes"])
+def test_a_column_of_scores_is_not_dropped_for_one_cell(write: Write, spoilt: str) -> None:
+    for names in ("user_input,F,G", "qid,bm25,colbert"):
+        path = write("x.csv", f"{names}\n1,0.5,0.25\n2,0.25,{spoilt}\n3,0.5,0.5\n")
+        name = names.rpartition(",")[2]
+        said = refused(path)
+        assert f"x.csv:3: no-score: {name} is " in said and "name other columns with --" in said
+    path = write("x.csv", f"user_input,F,G\n1,0.5,0.25\n2,0.25,{spoilt}\n3,0.5,0.5\n")
+    assert cells(path, "-m", "F") == ["run,1,2,3", "x.csv,0.5,0.25,0.5"]
+
+
+def test_all_cells_with_a_comma_are_no_texts(write: Write) -> None:
+    path = write("x.tsv", "question\tF\tG\na\t0.5\t0,25\nb\t0.25\t0,5\n")
+    assert "x.tsv:2: no-score: G is '0,25'" in refused(path)
+
+
+@pytest.mark.parametrize("name", ["output", "notes"])
+def test_a_column_of_texts_is_passed_over(write: Write, name: str) -> None:
+    few = "3" if name == "output" else "none of them"
+    path = write("x.csv", f"question,F,{name}\n1+1,0.5,2\n1+2,0.25,{few}\n1/0,0.5,cannot be\n")
+    assert cells(path) == ["run,1+1,1+2,1/0", "x.csv,0.5,0.25,0.5"]

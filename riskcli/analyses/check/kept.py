@@ -84,7 +84,9 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
         return both, both.added.get(baseline, baseline)
     candidates = candidates_of(inputs, path)
     with source.mistakes_named():
-        kept = kept_scores(path, source.text(), kind, candidates, rules.scale)
+        text = source.text()
+        kept = kept_scores(path, text, kind, candidates, rules.scale)
+        lost = [] if rules.measures else _lost(kept, text, kind, candidates)
     runs = runs_of([kept])
     if len(runs) != 1:
         message = (
@@ -94,7 +96,27 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
         raise InputError(path, "not-one-run", message)
     (run,) = runs
     name = given or name_of_baseline(run, runs_of([replace(kept, matrices=candidates.matrices)]))
-    return with_kept(candidates, kept, (name,), source.sha256), name
+    both = with_kept(candidates, kept, (name,), source.sha256)
+    return replace(both, provenance=both.provenance.adding(notes=lost)), name
+
+
+def _lost(kept: FileScores, text: bytes, kind: str, candidates: Evaluation) -> list[Note]:
+    """Measures of the file that candidates lack, where none was chosen: a gate must not drop one.
+
+    Runs that are scored here have the defaults, so it is said; files of scores should hold it.
+    """
+    scored_here = any(file.kind == "run" for file in candidates.inputs)
+    everything = kind == "rows" and not scored_here  # of rows, only what is asked for was read
+    found = read_score_file(kept.path, text, kind, None) if everything else kept
+    ours = {matrix.measure for matrix in candidates.matrices}
+    lost = [matrix.measure for matrix in found.matrices if matrix.measure not in ours]
+    if not lost or ours.isdisjoint(matrix.measure for matrix in kept.matrices):
+        return []
+    message = f"scores by {listed(lost)} too, which the candidates lack"
+    cure = "--measure names those to compare by"
+    if not scored_here:
+        raise InputError(kept.path, "other-measure", f"holds {message}: {cure}")
+    return [Note(NOT_JUDGED, f"{kept.path.name} holds {message} and no rule tests: {cure}")]
 
 
 def candidates_of(inputs: Inputs, kept: Path) -> Evaluation:

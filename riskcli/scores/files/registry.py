@@ -172,9 +172,11 @@ class FileScores:
         return self.tags[0] if len(self.tags) == 1 else None
 
 
-def read_score_file(path: Path, text: bytes, kind: str, measures: Sequence[str] = ()) -> FileScores:
-    """What a score file holds of these measures; a single one names that of a wide table."""
-    label = tables.measure_name(measures[0]) if len(measures) == 1 else UNNAMED
+def read_score_file(
+    path: Path, text: bytes, kind: str, measures: Sequence[str] | None = ()
+) -> FileScores:
+    """What it holds of these measures (None: of all); a single one names that of a wide table."""
+    label = tables.measure_name(measures[0]) if measures and len(measures) == 1 else UNNAMED
     inspect: Callable[..., Content] = FORMATS[kind].inspect
     items = list(taken(inspect(path, text, *([measures] if kind == "rows" else ()))))
     scores = [item for item in items if isinstance(item, ScoreRow)]

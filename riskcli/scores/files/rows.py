@@ -31,6 +31,11 @@ _TEXTS = {*_TOPICS, *_RUNS, "text", "title", "response", "answer", "reference", 
 _OTHERS = {*DOCNO, *GRADE, "rank", "weight", "measure", "metric", "Status"} - {"score"}
 _OTHERS |= {"epoch", "step", "iteration", "timestamp", "time", "date"}
 """Columns of runs, judgements, weights, long tables, promptfoo's own tables and logs."""
+_PLAIN = _TEXTS | {"output", "actual_output", "expected", "expected_output", "prediction", "label"}
+_PLAIN |= {"target", "context", "contexts", "reason", "comment", "comments", "category"}
+"""Columns that may hold texts beside numbers, as an answer to a sum does."""
+_AS_SCORE = re.compile(r"-?(0,\d+|1,0*|\d+(\.\d+)?\s*%)")
+"""Scores as some programs of tables write them, which are not read."""
 _VALUES = {"true": True, "false": False, **dict.fromkeys(("", "nan", "none", "null", "na", "n/a"))}
 """What is no number in a cell; pandas and others write the rest for nothing."""
 is_report = re.compile(rb'\s*\{[\s\S]{,4096}?"(\w*estCases|test_results|evalId)"\s*:\s*["[n]').match
@@ -120,6 +125,9 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
         fields = fields or [n for n in others if all(row.get(n) is None for _, row in rows)]
         asked = {canonical_name(name) for name in wanted or ()}
         columns = [name for name in others if canonical_name(name) in asked]
+        if not columns and (spoilt := list(_spoilt(path, rows, others))):
+            yield from spoilt
+            return
         columns = columns or (fields if wanted is None or len(fields) == 1 else [])
         may_be_runs = fields == others and len(at) == 1 and text.lstrip()[:1] not in b"[{"
         told = [f"{listed(columns or fields)} as {'measure' if columns else 'runs'}"]
@@ -145,6 +153,18 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
 def _holds_scores(rows: list[Row], name: str) -> bool:
     values = [row[name] for _, row in rows if row.get(name) is not None]
     return bool(values) and all(isinstance(value, int | float) for value in values)
+
+
+def _spoilt(path: Path, rows: list[Row], names: list[str]) -> Iterator[Finding]:
+    """The cells without a score in columns of which most cells are meant as scores."""
+    for name in names if rows else ():
+        values = [(line, row[name]) for line, row in rows if row.get(name) is not None]
+        texts = [(line, value) for line, value in values if not isinstance(value, int | float)]
+        meant = len(values) - sum(not _AS_SCORE.fullmatch(str(value).strip()) for _, value in texts)
+        for line, value in texts if name not in _PLAIN and 2 * meant > len(values) else ():
+            found = f"{name} is {value!r:.60}, expected a score as in most of its cells"
+            cure = "mend it, take the column out, or name other columns with --measure"
+            yield Finding(path, line, "no-score", f"{found}: {cure}")
 
 
 def _scores(path: Path, rows: list[Row], at: list[str], columns: list[str]) -> tables.Items:
