@@ -80,6 +80,29 @@ def test_no_candidate_of_a_folder_is_lost(folder: Path, name: str) -> None:
     assert riskeval("check", folder, *FOLDER, "--exclude", name).code == 0
 
 
+@pytest.mark.parametrize("kind", ["list", "deepeval", "run"])
+def test_json_left_out_for_its_name_is_told_in_every_report(tmp_path: Path, kind: str) -> None:
+    runs, report = tmp_path / "runs", tmp_path / "junit"
+    runs.mkdir()
+    lines = [{"qid": str(n), "F": n % 7 / 7} for n in range(40)]
+    (runs / "ok.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shutil.copy(runs / "ok.jsonl", tmp_path / "old.jsonl")
+    measured = [{"input": "q", "metricsData": [{"name": "F", "score": 0.5}]}]
+    bad = {
+        "list": json.dumps([{**line, "F": 0} for line in lines]),
+        "deepeval": json.dumps({"testCases": measured}, indent=1),
+        "run": "1 Q0 d1 1 2.5 t",
+    }
+    (runs / "bad.json").write_text(bad[kind] + "\n")
+    (runs / "other.json").write_text('{"a": 1}')
+    call = ("-b", tmp_path / "old.jsonl", "-m", "F", "--quiet", "--report", f"junit={report}")
+    ran = riskeval("check", runs, *call)
+    assert ran.code == 0 and "warning: skipped for their names, but begin as " in ran.err
+    assert "bad.json (--include '*'" in " ".join(ran.out.split())
+    assert "bad.json (" in report.read_text(encoding="utf-8") and "other.json" not in ran.out
+    assert "bad.json" not in riskeval("check", runs, *call, "--exclude", "bad.json").err
+
+
 # ---------------------------------------------------------------- other judgements
 
 
