@@ -202,3 +202,35 @@ def test_a_column_of_texts_is_passed_over(write: Write, name: str) -> None:
     few = "3" if name == "output" else "none of them"
     path = write("x.csv", f"question,F,{name}\n1+1,0.5,2\n1+2,0.25,{few}\n1/0,0.5,cannot be\n")
     assert cells(path) == ["run,1+1,1+2,1/0", "x.csv,0.5,0.25,0.5"]
+
+
+@pytest.mark.parametrize("column", ["id", "Unnamed: 0"])
+def test_a_number_of_rows_is_no_run(write: Write, column: str) -> None:
+    path = write("x.csv", f"{column},qid,bm25,colbert\n0,7,0.5,0.25\n1,8,0.25,0.75\n")
+    assert cells(path) == ["run,7,8", "bm25,0.5,0.25", "colbert,0.25,0.75"]
+
+
+def test_a_summary_is_passed_over_and_told(write: Write) -> None:
+    ran = riskeval("matrix", write("x.csv", "qid,a\n1,0.5\n2,0.25\nall,0.375\n"), "-f", "csv")
+    assert ran.out.splitlines() == ["run,1,2", "x.csv,0.5,0.25"]
+    assert "qid as topic, all as a summary of topics, passed over" in ran.err
+
+
+@pytest.mark.parametrize("results", ["null", "{}", '{"results": []}'])
+def test_promptfoo_without_results_is_said_to_be_empty(write: Write, results: str) -> None:
+    path = write("x.json", f'{{"evalId": "e", "results": {results}}}')
+    assert "x.json: empty-file: no result of a topic in this file" in refused(path)
+
+
+def test_the_last_run_that_deepeval_keeps_is_read(write: Write) -> None:
+    """`.deepeval/.latest_test_run.json` has the report as a member, beside a link."""
+    report = json.loads((KIT / PROGRAMS / "deepeval.json").read_text())
+    kept = write("x.json", json.dumps({"testRunData": report, "testRunLink": "x"}))
+    assert cells(kept) == [f"run,{BEES},Why is the sky blue?", "x.json,0.25,1.0"]
+
+
+def test_a_topic_twice_has_a_cure(write: Write) -> None:
+    text = "question,s\na,0.5\na,0.25\n"
+    assert "a second time: a column topic tells apart what was" in refused(write("x.csv", text))
+    text = "topic,question,s\n1,a,0.5\n2,a,0.25\n"
+    assert cells(write("y.csv", text)) == ["run,1,2", "y.csv,0.5,0.25"]

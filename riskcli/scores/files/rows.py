@@ -12,6 +12,7 @@ The last two are DeepEval's and promptfoo's. What was taken for topics, runs and
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.files import tables
+from riskcli.scores.plausibility import is_index
 from riskcli.trec.findings import Finding, number, or_empty, taken
 from riskcli.trec.records import DOCNO, GRADE, loaded, of_full_lines, table_lines, unrepeated
 
@@ -26,7 +28,8 @@ _QUESTIONS = ("user_input", "question", "input")
 _TOPICS = ("topic", "topic_id", "qid", "q_id", "query_id", "query-id", "query", *_QUESTIONS)
 """Columns of topics. A question that is asked twice is no topic of its own: it is refused."""
 _RUNS = (*tables.NAMES["run"], "model")
-_TEXTS = {*_TOPICS, *_RUNS, "text", "title", "response", "answer", "reference", "ground_truth"}
+_TEXTS = {*_TOPICS, *_RUNS, "id", "text", "title", "response", "answer", "reference"}
+_TEXTS |= {"ground_truth"}
 """Columns that hold no score, even where all of it are numbers."""
 _OTHERS = {*DOCNO, *GRADE, "rank", "weight", "measure", "metric", "Status"} - {"score"}
 _OTHERS |= {"epoch", "step", "iteration", "timestamp", "time", "date"}
@@ -40,6 +43,7 @@ _VALUES = {"true": True, "false": False, **dict.fromkeys(("", "nan", "none", "nu
 """What is no number in a cell; pandas and others write the rest for nothing."""
 is_report = re.compile(rb'\s*\{[\s\S]{,4096}?"(\w*estCases|test_results|evalId)"\s*:\s*["[n]').match
 """Whether a text begins as a report of DeepEval or promptfoo."""
+_CURE = ": a column topic tells apart what was asked twice, a column run who answered"
 
 Row = tuple[int | None, dict[str, Any]]
 
@@ -90,9 +94,10 @@ def _value(cell: str) -> object:
 
 def _of_report(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The test cases of DeepEval, or the results of promptfoo."""
+    content = content.get("testRunData") or content  # as DeepEval keeps its last run
     for kind in ("testCases", "conversationalTestCases", "test_results"):
         yield from map(_flat, content.get(kind) or ())
-    results = content["results"]["results"] if "evalId" in content else []
+    results = (content.get("results") or {}).get("results") or [] if "evalId" in content else []
     several = len({result["prompt"]["label"] for result in results}) > 1
     for result in results:
         asked, by = result["vars"], result["provider"]
@@ -118,9 +123,12 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
     try:
         rows = list(_rows(path, text))
         names = dict.fromkeys(name for _, row in rows for name in row)
+        if names.keys().isdisjoint(_TOPICS):
+            what = f"column of topics ({listed(_TOPICS, 12)})" if rows else "result of a topic"
+            raise InputError(path, "bad-json" if rows else "empty-file", f"no {what} in this file")
         at = [next(name for name in _TOPICS if name in names)]
         at += [name for name in _RUNS if name in names][:1]
-        others = [name for name in names if name not in at]
+        others = [n for n in names if n not in at and n != "id" and not is_index(n)]
         fields = [name for name in others if name not in _TEXTS and _holds_scores(rows, name)]
         fields = fields or [n for n in others if all(row.get(n) is None for _, row in rows)]
         asked = {canonical_name(name) for name in wanted or ()}
@@ -134,6 +142,8 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
         told += [f"{name} as {what}" for name, what in zip(at, ("topic", "run"), strict=False)]
         if any(isinstance(row.get(name), bool) for _, row in rows for name in columns or fields):
             told.append("true as 1, false as 0")
+        if any(row.get(at[0]) == "all" for _, row in rows):
+            told.append("all as a summary of topics, passed over")
         if not columns and (not may_be_runs or any(map(tables.like_measure, fields))):
             message = f"which is the measure: {listed(fields, 12)}? name it with --measure"
             raise InputError(path, "ambiguous-format", message)
@@ -178,7 +188,10 @@ def _scores(path: Path, rows: list[Row], at: list[str], columns: list[str]) -> t
         for name in columns if all(names) and topic != "all" else ():
             value, measure = row.get(name), None if name.lower() in tables.NAMES["score"] else name
             if isinstance(value, int | float) and value == value:
-                yield cells.row(run, topic, measure, repr(value + 0), line)
+                item = cells.row(run, topic, measure, repr(value + 0), line)
+                if isinstance(item, Finding) and item.code == "duplicate-score":
+                    item = replace(item, message=item.message + _CURE)
+                yield item
             else:
                 found = "empty" if value is None else f"{value!r:.60}, expected a score"
                 cure = "if its judge failed, run it again, or leave the topic out of every file"
