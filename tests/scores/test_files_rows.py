@@ -138,7 +138,6 @@ OTHERS = {
     "queries of lines": '{"qid": "1", "query": "bees", "year": 1999}\n',
     "topics alone": "qid,query\n1,bees\n",
     "judgements": "query,docid,rating\n1,a,1\n2,b,0\n",
-    "grades": "qid,grade,f1\n1,0,0.5\n2,1,0.5\n",
     "weights": "topic,weight\n1,0.5\n2,1.5\n",
     "labels": "topic,group\n1,easy\n2,hard\n",
     "a log": "time,query,latency\n12,bees,0.5\n13,sky,0.25\n",
@@ -234,3 +233,13 @@ def test_a_topic_twice_has_a_cure(write: Write) -> None:
     assert "a second time: a column topic tells apart what was" in refused(write("x.csv", text))
     text = "topic,question,s\n1,a,0.5\n2,a,0.25\n"
     assert cells(write("y.csv", text)) == ["run,1,2", "y.csv,0.5,0.25"]
+
+
+def test_a_column_of_grades_is_named_where_it_prevents_scores(write: Write) -> None:
+    path = write("x.csv", "qid,grade,f1\n1,0,0.5\n2,1,0.5\n")
+    for more in ((), ("-m", "f1"), ("-m", "grade")):
+        said = refused(path, *more)
+        assert "x.csv: other-form: a table of topics with a column grade, as judg" in said
+    assert cells(write("y.csv", "qid,note,f1\n1,0,0.5\n2,1,0.5\n"), "-m", "f1")[1:] == [
+        "y.csv,0.5,0.5"
+    ]

@@ -121,6 +121,9 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
         names = " or ".join(format.name for format in fitting)
         message = f"could be {names}; say which with input-format in riskeval.toml"
         raise InputError(path, "ambiguous-format", message)
+    if not fitting and (column := rows.grades_in(text)):
+        message = f"a table of topics with a column {column}, as judgements have: rename it if it"
+        raise InputError(path, "other-form", f"{message} holds scores, drop it if not")
     return fitting[0] if fitting else None
 
 

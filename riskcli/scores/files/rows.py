@@ -50,10 +50,7 @@ Row = tuple[int | None, dict[str, Any]]
 
 def fits(text: bytes) -> bool:
     """Whether a text begins as such a table, with a score in the first rows, or is a report."""
-    rows: list[Row] = []
-    with suppress(InputError, ValueError, LookupError, TypeError, AttributeError):
-        start = text[: text.rfind(b"\n", 0, 2**20) + 1] if len(text) > 2**20 else text
-        rows.extend(islice(_rows(Path(), start or text), 0 if is_report(text) else 50))
+    rows = _first_rows(text)
     names = {name for _, row in rows for name in row}
     if names.isdisjoint(_TOPICS) or not names.isdisjoint(_OTHERS):
         return is_report(text) is not None
@@ -62,6 +59,23 @@ def fits(text: bytes) -> bool:
     scores = [item for _, row in rows for item in row.items() if isinstance(item[1], int | float)]
     scores = [item for item in scores if item[0] not in _TEXTS]
     return any(not has_texts or value % 1 or tables.like_measure(name) for name, value in scores)
+
+
+def _first_rows(text: bytes) -> list[Row]:
+    rows: list[Row] = []
+    with suppress(InputError, ValueError, LookupError, TypeError, AttributeError):
+        start = text[: text.rfind(b"\n", 0, 2**20) + 1] if len(text) > 2**20 else text
+        rows.extend(islice(_rows(Path(), start or text), 0 if is_report(text) else 50))
+    return rows
+
+
+def grades_in(text: bytes) -> str | None:
+    """The column of grades that alone keeps a table of topics from being one of scores."""
+    rows = _first_rows(text)
+    names = {name: None for _, row in rows for name in row}
+    others = [name for name in names if name in _OTHERS]
+    is_one = not names.keys().isdisjoint(_TOPICS) and set(others[:2]) <= set(GRADE)
+    return others[0] if len(others) == 1 and is_one and _holds_scores(rows, others[0]) else None
 
 
 def _rows(path: Path, text: bytes) -> Iterator[Row]:
