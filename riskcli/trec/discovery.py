@@ -29,6 +29,8 @@ ALTERNATIVE = ".alt.txt"
 """How the name of the description of a figure ends."""
 PASSED_OVER, OTHER_KINDS, EMPTY = "files-passed-over", "files-of-other-kinds", "empty-files"
 """Codes of notes on a folder's files: left out by name or as own results, for content, empty."""
+BEGIN_AS_RUNS = "runs-passed-over"
+"""That of a warning of files that are left out by name, but begin as runs."""
 _BACKUP = re.compile(r"(?:#(.+)#|(.+?)(?:~|\.bak|\.orig|\.swp))", re.IGNORECASE)
 """What editors call what they saved, and the file that it was made from."""
 _MOST_NAMED = 20
@@ -228,7 +230,7 @@ def _notes(
     if ignored:
         yield passed_over(ignored)
     if doubtful:
-        yield Note("runs-passed-over", _doubtful(doubtful))
+        yield Note(BEGIN_AS_RUNS, _doubtful(doubtful))
     if unread:
         message = f"folders in folders are not read (--include '**' reads them): {listed(unread)}"
         yield Note("folders-not-read", message)

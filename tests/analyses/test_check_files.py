@@ -80,6 +80,29 @@ def test_no_candidate_of_a_folder_is_lost(folder: Path, name: str) -> None:
     assert riskeval("check", folder, *FOLDER, "--exclude", name).code == 0
 
 
+@pytest.mark.parametrize("kind", ["list", "deepeval", "run"])
+def test_json_left_out_for_its_name_is_told_in_every_report(tmp_path: Path, kind: str) -> None:
+    runs, report = tmp_path / "runs", tmp_path / "junit"
+    runs.mkdir()
+    lines = [{"qid": str(n), "F": n % 7 / 7} for n in range(40)]
+    (runs / "ok.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shutil.copy(runs / "ok.jsonl", tmp_path / "old.jsonl")
+    measured = [{"input": "q", "metricsData": [{"name": "F", "score": 0.5}]}]
+    bad = {
+        "list": json.dumps([{**line, "F": 0} for line in lines]),
+        "deepeval": json.dumps({"testCases": measured}, indent=1),
+        "run": "1 Q0 d1 1 2.5 t",
+    }
+    (runs / "bad.json").write_text(bad[kind] + "\n")
+    (runs / "other.json").write_text('{"a": 1}')
+    call = ("-b", tmp_path / "old.jsonl", "-m", "F", "--quiet", "--report", f"junit={report}")
+    ran = riskeval("check", runs, *call)
+    assert ran.code == 0 and "warning: skipped for their names, but begin as " in ran.err
+    assert "bad.json (--include '*'" in " ".join(ran.out.split())
+    assert "bad.json (" in report.read_text(encoding="utf-8") and "other.json" not in ran.out
+    assert "bad.json" not in riskeval("check", runs, *call, "--exclude", "bad.json").err
+
+
 # ---------------------------------------------------------------- other judgements
 
 
@@ -345,3 +368,33 @@ def test_a_ratchet_in_percent_is_kept_with_its_scale(percent: tuple[Path, Path])
     assert json.loads(kept.read_bytes())["settings"]["scale"] == 0.01
     ran = riskeval("check", new, "--ratchet", kept, "-m", "AP", "--scale", "0.1")
     assert ran.code == 2 and "state.json: other-settings" in ran.err
+
+
+# ---------------------------------------------------------------- measures that candidates lack
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_no_measure_of_a_kept_baseline_is_dropped_unsaid(tmp_path: Path, kind: str) -> None:
+    """One that the candidate's file lost, all of it, passes only where measures were chosen."""
+    old, new, kept = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / f"kept.{kind}"
+    rows = [(topic, topic % 7 / 7) for topic in range(40)]
+    old.write_text("question,F,G\n" + "".join(f"q{n},{s},{s}\n" for n, s in rows))
+    new.write_text("question,F,G\n" + "".join(f"q{n},{s},\n" for n, s in rows))
+    if kind == "csv":
+        shutil.copy(old, kept)
+    else:
+        assert riskeval("matrix", old, "-m", "F", "-m", "G", "--long", "-o", kept).code == 0
+    ran = riskeval("check", new, "-b", kept)
+    assert (ran.code, ran.out) == (2, "")
+    said = "other-measure: holds scores by G too, which the candidates lack"
+    assert f"kept.{kind}: {said}" in ran.err
+    assert riskeval("check", new, "-b", kept, "-m", "F", "--require", "mean >= baseline").code == 0
+
+
+def test_a_default_gate_says_what_else_the_baseline_holds(tmp_path: Path) -> None:
+    kept, every = tmp_path / "kept.json", ("-m", "AP", *ERR, "-m", "nDCG@20", "-q", QRELS)
+    assert riskeval("matrix", OLD, *every, "--long", "-o", kept).code == 0
+    said = "kept.json holds scores by AP too, which the candidates lack"
+    ran = riskeval("check", OLD, "-b", kept, "-q", QRELS, "--run-names", "file", "--quiet")
+    assert ran.code in (0, 1) and said in ran.err and said in " ".join(ran.out.split())
+    assert said not in check(OLD, kept, "-q", QRELS, "--run-names", "file").err

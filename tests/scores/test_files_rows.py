@@ -138,7 +138,6 @@ OTHERS = {
     "queries of lines": '{"qid": "1", "query": "bees", "year": 1999}\n',
     "topics alone": "qid,query\n1,bees\n",
     "judgements": "query,docid,rating\n1,a,1\n2,b,0\n",
-    "grades": "qid,grade,f1\n1,0,0.5\n2,1,0.5\n",
     "weights": "topic,weight\n1,0.5\n2,1.5\n",
     "labels": "topic,group\n1,easy\n2,hard\n",
     "a log": "time,query,latency\n12,bees,0.5\n13,sky,0.25\n",
@@ -179,3 +178,68 @@ def test_no_spoilt_file_ends_in_a_traceback(tmp_path: Path) -> None:
                 evaluate([path], qrels=KIT / "good.qrels")
             except Exception as error:
                 assert type(error).__module__.startswith("riskcli"), (bytes(spoilt), error)
+
+
+@pytest.mark.parametrize("spoilt", ["error", '"0,5"', "50 %", "yes"])
+def test_a_column_of_scores_is_not_dropped_for_one_cell(write: Write, spoilt: str) -> None:
+    for names in ("user_input,F,G", "qid,bm25,colbert"):
+        path = write("x.csv", f"{names}\n1,0.5,0.25\n2,0.25,{spoilt}\n3,0.5,0.5\n")
+        name = names.rpartition(",")[2]
+        said = refused(path)
+        assert f"x.csv:3: no-score: {name} is " in said and "name other columns with --" in said
+    path = write("x.csv", f"user_input,F,G\n1,0.5,0.25\n2,0.25,{spoilt}\n3,0.5,0.5\n")
+    assert cells(path, "-m", "F") == ["run,1,2,3", "x.csv,0.5,0.25,0.5"]
+
+
+def test_all_cells_with_a_comma_are_no_texts(write: Write) -> None:
+    path = write("x.tsv", "question\tF\tG\na\t0.5\t0,25\nb\t0.25\t0,5\n")
+    assert "x.tsv:2: no-score: G is '0,25'" in refused(path)
+
+
+@pytest.mark.parametrize("name", ["output", "notes"])
+def test_a_column_of_texts_is_passed_over(write: Write, name: str) -> None:
+    few = "3" if name == "output" else "none of them"
+    path = write("x.csv", f"question,F,{name}\n1+1,0.5,2\n1+2,0.25,{few}\n1/0,0.5,cannot be\n")
+    assert cells(path) == ["run,1+1,1+2,1/0", "x.csv,0.5,0.25,0.5"]
+
+
+@pytest.mark.parametrize("column", ["id", "Unnamed: 0"])
+def test_a_number_of_rows_is_no_run(write: Write, column: str) -> None:
+    path = write("x.csv", f"{column},qid,bm25,colbert\n0,7,0.5,0.25\n1,8,0.25,0.75\n")
+    assert cells(path) == ["run,7,8", "bm25,0.5,0.25", "colbert,0.25,0.75"]
+
+
+def test_a_summary_is_passed_over_and_told(write: Write) -> None:
+    ran = riskeval("matrix", write("x.csv", "qid,a\n1,0.5\n2,0.25\nall,0.375\n"), "-f", "csv")
+    assert ran.out.splitlines() == ["run,1,2", "x.csv,0.5,0.25"]
+    assert "qid as topic, all as a summary of topics, passed over" in ran.err
+
+
+@pytest.mark.parametrize("results", ["null", "{}", '{"results": []}'])
+def test_promptfoo_without_results_is_said_to_be_empty(write: Write, results: str) -> None:
+    path = write("x.json", f'{{"evalId": "e", "results": {results}}}')
+    assert "x.json: empty-file: no result of a topic in this file" in refused(path)
+
+
+def test_the_last_run_that_deepeval_keeps_is_read(write: Write) -> None:
+    """`.deepeval/.latest_test_run.json` has the report as a member, beside a link."""
+    report = json.loads((KIT / PROGRAMS / "deepeval.json").read_text())
+    kept = write("x.json", json.dumps({"testRunData": report, "testRunLink": "x"}))
+    assert cells(kept) == [f"run,{BEES},Why is the sky blue?", "x.json,0.25,1.0"]
+
+
+def test_a_topic_twice_has_a_cure(write: Write) -> None:
+    text = "question,s\na,0.5\na,0.25\n"
+    assert "a second time: a column topic tells apart what was" in refused(write("x.csv", text))
+    text = "topic,question,s\n1,a,0.5\n2,a,0.25\n"
+    assert cells(write("y.csv", text)) == ["run,1,2", "y.csv,0.5,0.25"]
+
+
+def test_a_column_of_grades_is_named_where_it_prevents_scores(write: Write) -> None:
+    path = write("x.csv", "qid,grade,f1\n1,0,0.5\n2,1,0.5\n")
+    for more in ((), ("-m", "f1"), ("-m", "grade")):
+        said = refused(path, *more)
+        assert "x.csv: other-form: a table of topics with a column grade, as judg" in said
+    assert cells(write("y.csv", "qid,note,f1\n1,0,0.5\n2,1,0.5\n"), "-m", "f1")[1:] == [
+        "y.csv,0.5,0.5"
+    ]

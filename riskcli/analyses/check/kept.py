@@ -10,6 +10,7 @@ from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
 from riskcli.core.choices import OtherJudgements
 from riskcli.core.inputs import note_input
+from riskcli.core.locations import RemotePath
 from riskcli.core.messages import NOT_JUDGED, Input, InputError, Note, UsageError, listed
 from riskcli.scores.bookkeeping import (
     UNUSED_SCALE,
@@ -19,6 +20,7 @@ from riskcli.scores.bookkeeping import (
     scoring_settings,
 )
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.files import rows
 from riskcli.scores.files.registry import FileScores, kind_of, on_scale, read_score_file
 from riskcli.scores.matrix import ScoreMatrix, join, of_one_run
 from riskcli.trec import discovery
@@ -61,15 +63,33 @@ def told_apart(
         one = shared or "repeats"
         one = f"{shared or 'new'} repeats" if one in baselines else one
         evaluation = evaluation.of_systems(dict.fromkeys(runs, one))
-    notes = tuple(map(_of_gate, evaluation.notes))
+    notes = (*map(_of_gate, evaluation.notes), *_left_out(inputs, evaluation.inputs))
     return replace(evaluation, provenance=replace(evaluation.provenance, notes=notes))
+
+
+def _left_out(inputs: Inputs, used: Sequence[Input]) -> list[Note]:
+    """News of files that folders leave out for their names, but that begin as scores do."""
+    known, folders = {file.path.resolve() for file in used}, inputs.folders
+    found = []
+    for place in [path for path in inputs.runs if path.is_dir()]:
+        if isinstance(place, RemotePath):
+            continue
+        for name in discovery.list_folder(place, folders).ignored:
+            path = place / name
+            may_be = folders.wants(name) and path.suffix == ".json" and path.resolve() not in known
+            if may_be and path.stat().st_size <= inputs.max_bytes and rows.fits(path.read_bytes()):
+                found.append(name)
+    message = f"skipped for their names, but begin as scores by topic: {listed(sorted(found))}"
+    cure = "--include '*' takes every file, --exclude leaves one out"
+    return [Note(NOT_JUDGED, f"{message} ({cure})")] if found else []
 
 
 def _of_gate(note: Note) -> Note:
     """A note on a folder's files: no candidate is left out in silence, and none may be empty."""
     if note.code == discovery.EMPTY:
         raise UsageError(f"{note.message}: an empty candidate cannot pass; --exclude leaves it out")
-    return Note(NOT_JUDGED, note.message) if note.code == discovery.OTHER_KINDS else note
+    is_told = note.code in (discovery.OTHER_KINDS, discovery.BEGIN_AS_RUNS)
+    return Note(NOT_JUDGED, note.message) if is_told else note
 
 
 def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
@@ -85,7 +105,9 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
         return both, both.added.get(baseline, baseline)
     candidates = candidates_of(inputs, path)
     with source.mistakes_named():
-        kept = kept_scores(path, source.text(), kind, candidates, rules.scale)
+        text = source.text()
+        kept = kept_scores(path, text, kind, candidates, rules.scale)
+        lost = [] if rules.measures else _lost(kept, text, kind, candidates)
     runs = runs_of([kept])
     if len(runs) != 1:
         message = (
@@ -95,7 +117,27 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
         raise InputError(path, "not-one-run", message)
     (run,) = runs
     name = given or name_of_baseline(run, runs_of([replace(kept, matrices=candidates.matrices)]))
-    return with_kept(candidates, kept, (name,), source.sha256), name
+    both = with_kept(candidates, kept, (name,), source.sha256)
+    return replace(both, provenance=both.provenance.adding(notes=lost)), name
+
+
+def _lost(kept: FileScores, text: bytes, kind: str, candidates: Evaluation) -> list[Note]:
+    """Measures of the file that candidates lack, where none was chosen: a gate must not drop one.
+
+    Runs that are scored here have the defaults, so it is said; files of scores should hold it.
+    """
+    scored_here = any(file.kind == "run" for file in candidates.inputs)
+    everything = kind == "rows" and not scored_here  # of rows, only what is asked for was read
+    found = read_score_file(kept.path, text, kind, None) if everything else kept
+    ours = {matrix.measure for matrix in candidates.matrices}
+    lost = [matrix.measure for matrix in found.matrices if matrix.measure not in ours]
+    if not lost or ours.isdisjoint(matrix.measure for matrix in kept.matrices):
+        return []
+    message = f"scores by {listed(lost)} too, which the candidates lack"
+    cure = "--measure names those to compare by"
+    if not scored_here:
+        raise InputError(kept.path, "other-measure", f"holds {message}: {cure}")
+    return [Note(NOT_JUDGED, f"{kept.path.name} holds {message} and no rule tests: {cure}")]
 
 
 def candidates_of(inputs: Inputs, kept: Path) -> Evaluation:

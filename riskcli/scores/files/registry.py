@@ -121,6 +121,9 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
         names = " or ".join(format.name for format in fitting)
         message = f"could be {names}; say which with input-format in riskeval.toml"
         raise InputError(path, "ambiguous-format", message)
+    if not fitting and (column := rows.grades_in(text)):
+        message = f"a table of topics with a column {column}, as judgements have: rename it if it"
+        raise InputError(path, "other-form", f"{message} holds scores, drop it if not")
     return fitting[0] if fitting else None
 
 
@@ -172,9 +175,11 @@ class FileScores:
         return self.tags[0] if len(self.tags) == 1 else None
 
 
-def read_score_file(path: Path, text: bytes, kind: str, measures: Sequence[str] = ()) -> FileScores:
-    """What a score file holds of these measures; a single one names that of a wide table."""
-    label = tables.measure_name(measures[0]) if len(measures) == 1 else UNNAMED
+def read_score_file(
+    path: Path, text: bytes, kind: str, measures: Sequence[str] | None = ()
+) -> FileScores:
+    """What it holds of these measures (None: of all); a single one names that of a wide table."""
+    label = tables.measure_name(measures[0]) if measures and len(measures) == 1 else UNNAMED
     inspect: Callable[..., Content] = FORMATS[kind].inspect
     items = list(taken(inspect(path, text, *([measures] if kind == "rows" else ()))))
     scores = [item for item in items if isinstance(item, ScoreRow)]

@@ -12,6 +12,7 @@ The last two are DeepEval's and promptfoo's. What was taken for topics, runs and
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.files import tables
+from riskcli.scores.plausibility import is_index
 from riskcli.trec.findings import Finding, number, or_empty, taken
 from riskcli.trec.records import DOCNO, GRADE, loaded, of_full_lines, table_lines, unrepeated
 
@@ -26,25 +28,29 @@ _QUESTIONS = ("user_input", "question", "input")
 _TOPICS = ("topic", "topic_id", "qid", "q_id", "query_id", "query-id", "query", *_QUESTIONS)
 """Columns of topics. A question that is asked twice is no topic of its own: it is refused."""
 _RUNS = (*tables.NAMES["run"], "model")
-_TEXTS = {*_TOPICS, *_RUNS, "text", "title", "response", "answer", "reference", "ground_truth"}
+_TEXTS = {*_TOPICS, *_RUNS, "id", "text", "title", "response", "answer", "reference"}
+_TEXTS |= {"ground_truth"}
 """Columns that hold no score, even where all of it are numbers."""
 _OTHERS = {*DOCNO, *GRADE, "rank", "weight", "measure", "metric", "Status"} - {"score"}
 _OTHERS |= {"epoch", "step", "iteration", "timestamp", "time", "date"}
 """Columns of runs, judgements, weights, long tables, promptfoo's own tables and logs."""
+_PLAIN = _TEXTS | {"output", "actual_output", "expected", "expected_output", "prediction", "label"}
+_PLAIN |= {"target", "context", "contexts", "reason", "comment", "comments", "category"}
+"""Columns that may hold texts beside numbers, as an answer to a sum does."""
+_AS_SCORE = re.compile(r"-?(0,\d+|1,0*|\d+(\.\d+)?\s*%)")
+"""Scores as some programs of tables write them, which are not read."""
 _VALUES = {"true": True, "false": False, **dict.fromkeys(("", "nan", "none", "null", "na", "n/a"))}
 """What is no number in a cell; pandas and others write the rest for nothing."""
 is_report = re.compile(rb'\s*\{[\s\S]{,4096}?"(\w*estCases|test_results|evalId)"\s*:\s*["[n]').match
 """Whether a text begins as a report of DeepEval or promptfoo."""
+_CURE = ": a column topic tells apart what was asked twice, a column run who answered"
 
 Row = tuple[int | None, dict[str, Any]]
 
 
 def fits(text: bytes) -> bool:
     """Whether a text begins as such a table, with a score in the first rows, or is a report."""
-    rows: list[Row] = []
-    with suppress(InputError, ValueError, LookupError, TypeError, AttributeError):
-        start = text[: text.rfind(b"\n", 0, 2**20) + 1] if len(text) > 2**20 else text
-        rows.extend(islice(_rows(Path(), start or text), 0 if is_report(text) else 50))
+    rows = _first_rows(text)
     names = {name for _, row in rows for name in row}
     if names.isdisjoint(_TOPICS) or not names.isdisjoint(_OTHERS):
         return is_report(text) is not None
@@ -53,6 +59,23 @@ def fits(text: bytes) -> bool:
     scores = [item for _, row in rows for item in row.items() if isinstance(item[1], int | float)]
     scores = [item for item in scores if item[0] not in _TEXTS]
     return any(not has_texts or value % 1 or tables.like_measure(name) for name, value in scores)
+
+
+def _first_rows(text: bytes) -> list[Row]:
+    rows: list[Row] = []
+    with suppress(InputError, ValueError, LookupError, TypeError, AttributeError):
+        start = text[: text.rfind(b"\n", 0, 2**20) + 1] if len(text) > 2**20 else text
+        rows.extend(islice(_rows(Path(), start or text), 0 if is_report(text) else 50))
+    return rows
+
+
+def grades_in(text: bytes) -> str | None:
+    """The column of grades that alone keeps a table of topics from being one of scores."""
+    rows = _first_rows(text)
+    names = {name: None for _, row in rows for name in row}
+    others = [name for name in names if name in _OTHERS]
+    is_one = not names.keys().isdisjoint(_TOPICS) and set(others[:2]) <= set(GRADE)
+    return others[0] if len(others) == 1 and is_one and _holds_scores(rows, others[0]) else None
 
 
 def _rows(path: Path, text: bytes) -> Iterator[Row]:
@@ -85,9 +108,10 @@ def _value(cell: str) -> object:
 
 def _of_report(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The test cases of DeepEval, or the results of promptfoo."""
+    content = content.get("testRunData") or content  # as DeepEval keeps its last run
     for kind in ("testCases", "conversationalTestCases", "test_results"):
         yield from map(_flat, content.get(kind) or ())
-    results = content["results"]["results"] if "evalId" in content else []
+    results = (content.get("results") or {}).get("results") or [] if "evalId" in content else []
     several = len({result["prompt"]["label"] for result in results}) > 1
     for result in results:
         asked, by = result["vars"], result["provider"]
@@ -113,19 +137,27 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
     try:
         rows = list(_rows(path, text))
         names = dict.fromkeys(name for _, row in rows for name in row)
+        if names.keys().isdisjoint(_TOPICS):
+            what = f"column of topics ({listed(_TOPICS, 12)})" if rows else "result of a topic"
+            raise InputError(path, "bad-json" if rows else "empty-file", f"no {what} in this file")
         at = [next(name for name in _TOPICS if name in names)]
         at += [name for name in _RUNS if name in names][:1]
-        others = [name for name in names if name not in at]
+        others = [n for n in names if n not in at and n != "id" and not is_index(n)]
         fields = [name for name in others if name not in _TEXTS and _holds_scores(rows, name)]
         fields = fields or [n for n in others if all(row.get(n) is None for _, row in rows)]
         asked = {canonical_name(name) for name in wanted or ()}
         columns = [name for name in others if canonical_name(name) in asked]
+        if not columns and (spoilt := list(_spoilt(path, rows, others))):
+            yield from spoilt
+            return
         columns = columns or (fields if wanted is None or len(fields) == 1 else [])
         may_be_runs = fields == others and len(at) == 1 and text.lstrip()[:1] not in b"[{"
         told = [f"{listed(columns or fields)} as {'measure' if columns else 'runs'}"]
         told += [f"{name} as {what}" for name, what in zip(at, ("topic", "run"), strict=False)]
         if any(isinstance(row.get(name), bool) for _, row in rows for name in columns or fields):
             told.append("true as 1, false as 0")
+        if any(row.get(at[0]) == "all" for _, row in rows):
+            told.append("all as a summary of topics, passed over")
         if not columns and (not may_be_runs or any(map(tables.like_measure, fields))):
             message = f"which is the measure: {listed(fields, 12)}? name it with --measure"
             raise InputError(path, "ambiguous-format", message)
@@ -147,6 +179,18 @@ def _holds_scores(rows: list[Row], name: str) -> bool:
     return bool(values) and all(isinstance(value, int | float) for value in values)
 
 
+def _spoilt(path: Path, rows: list[Row], names: list[str]) -> Iterator[Finding]:
+    """The cells without a score in columns of which most cells are meant as scores."""
+    for name in names if rows else ():
+        values = [(line, row[name]) for line, row in rows if row.get(name) is not None]
+        texts = [(line, value) for line, value in values if not isinstance(value, int | float)]
+        meant = len(values) - sum(not _AS_SCORE.fullmatch(str(value).strip()) for _, value in texts)
+        for line, value in texts if name not in _PLAIN and 2 * meant > len(values) else ():
+            found = f"{name} is {value!r:.60}, expected a score as in most of its cells"
+            cure = "mend it, take the column out, or name other columns with --measure"
+            yield Finding(path, line, "no-score", f"{found}: {cure}")
+
+
 def _scores(path: Path, rows: list[Row], at: list[str], columns: list[str]) -> tables.Items:
     """The scores in these columns, by the topic and the run that are named in those `at`."""
     cells = tables.Cells(path)
@@ -158,7 +202,10 @@ def _scores(path: Path, rows: list[Row], at: list[str], columns: list[str]) -> t
         for name in columns if all(names) and topic != "all" else ():
             value, measure = row.get(name), None if name.lower() in tables.NAMES["score"] else name
             if isinstance(value, int | float) and value == value:
-                yield cells.row(run, topic, measure, repr(value + 0), line)
+                item = cells.row(run, topic, measure, repr(value + 0), line)
+                if isinstance(item, Finding) and item.code == "duplicate-score":
+                    item = replace(item, message=item.message + _CURE)
+                yield item
             else:
                 found = "empty" if value is None else f"{value!r:.60}, expected a score"
                 cure = "if its judge failed, run it again, or leave the topic out of every file"
