@@ -559,6 +559,25 @@ def test_the_first_call_refuses_what_the_next_would(tmp_path: Path, wrong: tuple
     assert ran.code == 2 and not state.exists(), ran
 
 
+def test_nobody_can_allow_the_audit(tmp_path: Path) -> None:
+    state, _ = begun(tmp_path, "--look-every", "1")
+    gate, audit = split(state)
+    exceptions = tmp_path / "allow.toml"
+    entries = [
+        f'[[allow]]\ntopic = "{topic}"\nuntil = 2999-01-01\nwhy = "known"\n' for topic in TOPICS
+    ]
+    exceptions.write_text("".join(entries), encoding="utf-8")
+    rules = ("--policy", "none", "--require", "max_loss <= 0.001", "--allow", str(exceptions))
+    ran = check(saved(tmp_path, "bad", scores(3, -0.05)), state, *rules, "-f", "json")
+    document = json.loads(ran.out)
+    by_rule = {row["rule"]: row["outcome"] for row in document["rows"]}
+    assert ran.code == 1 and document["anchor"]["alarm"] is True
+    assert by_rule == {"max_loss <= 0.001": "pass", "no loss since the anchor": "fail"}
+    for topic in (TOPICS[place] for place in audit):
+        assert f"{topic} is set aside for the audit, which allows nothing" in ran.err
+    assert not any(f"{TOPICS[place]} is set aside" in ran.err for place in gate)
+
+
 def test_one_candidate_a_call(tmp_path: Path) -> None:
     files = [saved(tmp_path, name, scores(3)) for name in ("one", "two")]
     ran = riskeval("check", *files, "--ratchet", tmp_path / "state.json")

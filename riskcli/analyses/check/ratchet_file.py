@@ -100,18 +100,26 @@ class RatchetFile:
         matrices = self.evaluation.matrices
         begun = self.ratchet or Ratchet.begun(self.plan, self.build, matrices)
         gates = self._gates(begun)
-        self._refuse({*all_topics(matrices)} - {*all_topics(gates)}, how)
+        set_aside = {*all_topics(matrices)} - {*all_topics(gates)}
+        self._refuse(set_aside, how)
+        notes = [
+            Note("allow-unneeded", f"{each.topic} is set aside for the audit, which allows nothing")
+            for each in how["allow"]
+            if each.topic in set_aside
+        ]
+        how["allow"] = [each for each in how["allow"] if each.topic not in set_aside]
         if self.ratchet is None:
             self._judge_against_itself(gates, how)
             verdicts = tuple(map(first_verdict, gates))
             rule = "There is nothing to compare with yet."
-            provenance = self.evaluation.provenance
+            provenance = self.evaluation.provenance.adding(notes=notes)
             return Gate(verdicts, rule=rule, audit=Audit(begun, self.build), provenance=provenance)
         found = judge(self.pairs, self.baseline, **how)
         passed = not found.skipped and all(each.passed for each in found.verdicts)
         accepted = passed and not other_judgements(self.evaluation.inputs)
         audit, looks = audited(begun, matrices, self.build, accepted, new_anchor)
-        return replace(found, audit=audit).with_looks(looks)
+        provenance = found.provenance.adding(notes=notes)
+        return replace(found, audit=audit, provenance=provenance).with_looks(looks)
 
     def _refuse(self, set_aside: Collection[str], how: Mapping[str, Any]) -> None:
         """Refuse what topics that are set aside, or other weights, leave without an answer."""
