@@ -128,13 +128,14 @@ def _judged(
     """The verdict, the scores it is of, the baseline's name, and the ratchet where there is one."""
     from riskcli.analyses.check import files, gate
     from riskcli.analyses.check.kept import with_baseline
-    from riskcli.analyses.check.ratchet_file import with_ratchet
 
     plan = kept.plan(gamma)
     if kept.ratchet is None:
         evaluation, name = with_baseline(inputs, *against)
         evaluation, how["allow"] = files.allowing(evaluation, allow)
         return gate.judge(evaluation, name, **how), evaluation, name, None
+    from riskcli.analyses.check.ratchet_file import with_ratchet  # most calls have none
+
     ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
     evaluation, how["allow"] = files.allowing(ratchet.evaluation, allow)
     ratchet = replace(ratchet, evaluation=evaluation)

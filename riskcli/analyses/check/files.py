@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.check import comment, refusal, verdict
+from riskcli.analyses.check import refusal, verdict
 from riskcli.analyses.check.allow import KnownLoser, read_allowed
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
@@ -71,6 +71,8 @@ def documented(
     """With what became of documents, where a comment on the only candidate is wanted."""
     if not gate.single or not (verdict.COMMENT in wanted or _summary()):
         return gate
+    from riskcli.analyses.check import comment  # late: it loads what compares documents
+
     return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
