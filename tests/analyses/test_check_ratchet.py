@@ -175,6 +175,14 @@ def _plain(said: str) -> str:
     return re.sub(r" \(SHA-256 \w+\)", "", said)
 
 
+def test_annotations_say_what_was_lost_since_the_anchor_on_a_pass_too(tmp_path: Path) -> None:
+    state, _ = begun(tmp_path)
+    ran = check(saved(tmp_path, "good", scores(3, 0.01)), state, "-f", "github")
+    (line,) = [each for each in ran.out.splitlines() if each.startswith("::notice")]
+    assert ran.code == 0 and "passed: 1 of 1; " in line
+    assert "Since the anchor, first (SHA-256 " in line and ": 1 accepted change, mean +0.0" in line
+
+
 def test_what_is_not_decided_is_not_accepted_whatever_it_counts_as(tmp_path: Path) -> None:
     state, _ = begun(tmp_path)
     before = state.read_bytes()

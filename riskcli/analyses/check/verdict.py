@@ -284,8 +284,9 @@ def as_github(gate: Gate) -> str:
     counts = f"passed: {passed} of {len(outcomes)}"
     counts += f", inconclusive: {undecided}" if undecided else ""
     seen = Verdict.power_of([verdict for verdict in gate.verdicts if verdict.passed])
-    counts += f"; {seen}" if seen else ""
-    return "".join([*lines, annotation("notice", counts, title=TOOL), "\n"])
+    since = [] if gate.audit is None else [each.text for each in gate.audit.statements]
+    told = "; ".join(filter(None, [counts, seen, *since]))
+    return "".join([*lines, annotation("notice", told, title=TOOL), "\n"])
 
 
 def as_comment(gate: Gate) -> str:
