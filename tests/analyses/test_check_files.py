@@ -58,6 +58,22 @@ def folder(tmp_path: Path) -> Path:
 FOLDER = ("-b", "a", "-q", QRELS, *ERR, "--run-names", "file", "--quiet")
 
 
+def test_a_file_of_a_folder_that_cannot_be_read_stops_no_gate(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "locked.json").write_text('[{"topic": "1", "ERR@20": 0.5}]', encoding="utf-8")
+    read = Path.read_bytes
+
+    def locked(path: Path) -> bytes:
+        if path.name == "locked.json":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", locked)
+    ran = riskeval("check", folder, "-b", "a", *ERR, "-q", QRELS, "--run-names", "file")
+    assert ran.code == 0, ran.err
+
+
 def test_a_file_left_out_for_its_content_is_told_in_every_report(folder: Path) -> None:
     lines = [f"{topic} 1 {n} 10\n" for topic in (101, 102) for n in range(30)]
     (folder / "four").write_text("".join(lines))

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,8 +78,9 @@ def _left_out(inputs: Inputs, used: Sequence[Input]) -> list[Note]:
         for name in discovery.list_folder(place, folders).ignored:
             path = place / name
             may_be = folders.wants(name) and path.suffix == ".json" and path.resolve() not in known
-            if may_be and path.stat().st_size <= inputs.max_bytes and rows.fits(path.read_bytes()):
-                found.append(name)
+            with suppress(OSError):  # discovery tells of every file that it skips
+                if may_be and path.stat().st_size <= inputs.max_bytes:
+                    found += [name] if rows.fits(path.read_bytes()) else []
     message = f"skipped for their names, but begin as scores by topic: {listed(sorted(found))}"
     cure = "--include '*' takes every file, --exclude leaves one out"
     return [Note(NOT_JUDGED, f"{message} ({cure})")] if found else []
