@@ -77,6 +77,11 @@ def divided(
     return np.divide(over, under, out=quotient, where=under > 0 if where is None else where)
 
 
+def discounts(ranks: int) -> Floats:
+    """1 / log2(1 + i) of the ranks i = 1, 2, ..., as DCG has them."""
+    return np.asarray(1 / np.log2(np.arange(2, ranks + 2, dtype=np.float64)))
+
+
 def mean_of_known(rows: Sequence[Floats] | Floats) -> Floats:
     """The mean over rows, cell by cell, of what is not NaN; NaN where all is."""
     stacked = np.array(rows, dtype=float)

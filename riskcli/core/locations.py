@@ -249,9 +249,11 @@ class DataSetPath(Location):
         by_topic: dict[str, dict[str, Any]] = {}
         try:
             for item in self._rows(rows):
-                cells = by_topic.setdefault(str(item.query_id), {})
+                cells, name = by_topic.setdefault(str(item.query_id), {}), str(item.doc_id)
+                if hasattr(item, "subtopic_id"):
+                    cells, name = cells.setdefault(name, {}), str(item.subtopic_id)
                 new = getattr(item, value)
-                if cells.setdefault(str(item.doc_id), new) != new:
+                if cells.setdefault(name, new) != new:
                     message = f"topic {item.query_id} document {item.doc_id} is there twice"
                     raise InputError(self, "conflicting-judgement", message)
         except InputError:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from riskcli.core.arrays import Counts, Floats, divided
+from riskcli.core.arrays import Counts, Floats, discounts, divided
 from riskcli.effectiveness.measures import Measure, RankedGrades
 from riskcli.effectiveness.measures.err import stop_probability, terms_of_stops
 from riskcli.effectiveness.measures.rbp import persistence_weights
@@ -49,11 +49,6 @@ def gains(measure: Measure, grades: Counts) -> Floats:
     """nDCG's gain of each grade; none for a grade below 0."""
     positive = np.maximum(grades, 0).astype(np.float64)
     return np.exp2(positive) - 1 if measure.exponential else positive
-
-
-def discounts(ranks: int) -> Floats:
-    """1 / log2(i + 1) of the ranks i = 1, 2, ..."""
-    return np.asarray(1 / np.log2(np.arange(2, ranks + 2)))
 
 
 def ideal(measure: Measure, levels: Counts) -> Floats:

@@ -15,6 +15,7 @@ from riskcli.core.choices import Precision, Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, RankedGrades
 from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, Top, ranked
+from riskcli.effectiveness.subtopics import JudgedSubtopics, RankedSubtopics
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
@@ -135,6 +136,8 @@ class Scorer:
         self.qrels, self.measures, self.precision = qrels, measures, precision
         self._unjudged = unjudged
         self.judged = JudgedDocuments(qrels.judgements)
+        some = any(measure.family.of_subtopics for measure in measures)
+        self._subtopics = JudgedSubtopics(qrels) if some else None
         self._relevant = frozenset(qrels.relevant_topics)
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
         for measure in measures:
@@ -173,7 +176,7 @@ class Scorer:
                 by_topic, key = answers[question], measure.trec_key
                 values = np.array([by_topic[topic][key] for topic in answer.topics], dtype=float)
             else:
-                values = compute(measure, self._ranked_grades(measure.cutoff, answer))
+                values = compute(measure, self._ranked_grades(measure, answer))
             scores[str(measure)] = values
         return Scored(answer.topics, scores, answer.signs, answer.shares, answer.top)
 
@@ -242,15 +245,22 @@ class Scorer:
             scores: dict[str, dict[str, float]] = evaluator.evaluate(rankings)
         return scores
 
-    def _ranked_grades(self, cutoff: int | None, answer: _Answer) -> RankedGrades:
-        depth = min(cutoff or answer.longest, answer.longest)
+    def _ranked_grades(self, measure: Measure, answer: _Answer) -> RankedGrades:
+        depth = min(measure.cutoff or answer.longest, answer.longest)
         within = answer.places < depth
-        cells = answer.rows[within], answer.places[within]
+        cells, found = (answer.rows[within], answer.places[within]), answer.found[within]
         grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
         grades[cells] = answer.grades[within]
         judged = np.zeros(grades.shape, dtype=np.bool_)
-        judged[cells] = answer.found[within] >= 0
-        return RankedGrades(grades, judged, np.minimum(answer.counts, depth), self._max_grade)
+        judged[cells] = found >= 0
+        counts, subtopics = np.minimum(answer.counts, depth), None
+        if measure.family.of_subtopics and self._subtopics is not None:
+            documents = np.full(grades.shape, -1, dtype=np.intp)
+            documents[cells] = found
+            topics = np.array([self.judged.topics[topic] for topic in answer.topics], dtype=np.intp)
+            by_subtopic = self._subtopics.of_documents(documents)
+            subtopics = RankedSubtopics(by_subtopic, topics, self._subtopics)
+        return RankedGrades(grades, judged, counts, self._max_grade, subtopics)
 
 
 def _disturbed(

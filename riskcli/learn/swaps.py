@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, divided
+from riskcli.core.arrays import Floats, discounts, divided
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, parse_measure
@@ -104,8 +104,8 @@ def _dcg(gain: Floats, cutoff: int | None) -> Floats:
 
 
 def _discounts(ranks: int, cutoff: int | None) -> Floats:
-    """1 / log2(1 + rank) for the first so many ranks, 0 below the cutoff."""
-    return _cut(np.asarray(1 / np.log2(np.arange(2, ranks + 2, dtype=np.float64))), cutoff)
+    """Those of DCG, 0 below the cutoff."""
+    return _cut(discounts(ranks), cutoff)
 
 
 def _inverse_ranks(ranks: int, cutoff: int | None) -> Floats:

@@ -20,7 +20,7 @@ from riskcli.scores.files.registry import is_rounded_err
 from riskcli.scores.judging import Seen
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all, name_of
 from riskcli.scores.plausibility import notes_on_scores
-from riskcli.scores.reading import Rules
+from riskcli.scores.reading import Rules, refuse_other_measures
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
@@ -47,10 +47,18 @@ def as_mapping(given: Any, value: str, what: str) -> Any:
         except AttributeError as error:
             raise UsageError(f"{what}: expected query_id, doc_id and {value}: {error}") from error
         cells, name = by_topic.setdefault(name_of(topic, "topic"), {}), name_of(docno, "document")
+        if value != "score" and (subtopic := _subtopic_of(item)) is not None:
+            cells, name = cells.setdefault(name, {}), name_of(subtopic, "subtopic")
         if name in cells and (value == "score" or cells[name] != new):
             raise UsageError(f"{what}: topic {topic} has document {docno} twice")
         cells[name] = new
     return by_topic
+
+
+def _subtopic_of(judgement: Any) -> Any:
+    """That of ir_measures' Qrel, which calls it iteration, or of ir_datasets'; None without."""
+    known = (getattr(judgement, name, None) for name in _SUBTOPIC)
+    return next((subtopic for subtopic in known if subtopic is not None), None)
 
 
 # Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
@@ -61,14 +69,15 @@ def as_mapping(given: Any, value: str, what: str) -> Any:
 _TOPIC = ("qid", "query_id", "topic")
 _DOCNO = ("docno", "doc_id", "docid")
 _GRADE = ("label", "relevance", "grade")
+_SUBTOPIC = ("subtopic_id", "subtopic", "iteration")
 _RUN = ("name", "run", "system")
 _VALUE = ("value", "score")
 
 
 RunInMemory = Mapping[str, Mapping[str, float]]
 """A run in memory: the score of each document, by topic."""
-JudgementsInMemory = Mapping[str, Mapping[str, int]]
-"""Judgements in memory: the grade of each document, by topic."""
+JudgementsInMemory = Mapping[str, Mapping[str, int | Mapping[str, int]]]
+"""Judgements in memory: by topic, the grade of each document, or its grades by subtopic."""
 
 
 def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
@@ -98,20 +107,25 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     mapping: Any = as_mapping(given, "relevance", "the judgements")
     if not isinstance(mapping, Mapping):
         return qrels_from_frame(mapping)
-    cells = ((topic, *cell) for topic, documents in mapping.items() for cell in documents.items())
+    cells = (
+        (topic, subtopic, docno, each)
+        for topic, documents in mapping.items()
+        for docno, grade in documents.items()
+        for subtopic, each in (grade.items() if isinstance(grade, Mapping) else [("", grade)])
+    )
     return _qrels(cells, "the judgements are empty")
 
 
-def _qrels(cells: Iterable[tuple[object, object, Any]], empty: str) -> Qrels:
-    """The judgements of these topics, documents and grades; `empty` says that there are none."""
-    judgements: dict[str, dict[str, int]] = {}
-    for topic, docno, grade in cells:
-        grades = judgements.setdefault(name_of(topic, "topic"), {})
-        if grades.setdefault(name_of(docno, "document"), int(grade)) != int(grade):
+def _qrels(cells: Iterable[tuple[object, object, object, Any]], empty: str) -> Qrels:
+    """From topics, subtopics, documents and grades; `empty` says that there are none."""
+    known: dict[tuple[str, str, str], int] = {}
+    for topic, subtopic, docno, grade in cells:
+        of = name_of(topic, "topic"), str(subtopic), name_of(docno, "document")
+        if known.setdefault(of, int(grade)) != int(grade):
             raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
-    if not judgements:
+    if not known:
         raise UsageError(empty)
-    return Qrels(judgements)
+    return Qrels.of_cells((*of, grade) for of, grade in known.items())
 
 
 def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
@@ -132,15 +146,21 @@ def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
 
 
 def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
-    """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`."""
-    columns = [_column(frame, names) for names in (_TOPIC, _DOCNO, _GRADE)]
-    return _qrels(zip(*columns, strict=True), "the frame of judgements is empty")
+    """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`.
+
+    A column `subtopic`, `subtopic_id` or `iteration` has subtopics where documents have several.
+    """
+    topics, docnos, grades = (_column(frame, names) for names in (_TOPIC, _DOCNO, _GRADE))
+    known = any(name in frame.columns for name in _SUBTOPIC)
+    subtopics = _column(frame, _SUBTOPIC) if known else [""] * len(topics)
+    cells = zip(topics, subtopics, docnos, grades, strict=True)
+    return _qrels(cells, "the frame of judgements is empty")
 
 
 def score_runs(
     runs: Mapping[str, Run | RunInMemory | pd.DataFrame],
     qrels: Qrels | JudgementsInMemory | pd.DataFrame,
-    measures: str | Iterable[Any] = measure_names.DEFAULT_MEASURES,
+    measures: str | Iterable[Any] = (),
     *,
     rules: Rules | None = None,
 ) -> Evaluation:
@@ -148,11 +168,12 @@ def score_runs(
 
     Runs and judgements are frames, as PyTerrier has them, mappings of topics to documents to scores
     or grades, as pytrec_eval has them, ranx' Run and Qrels, or what ir_measures reads
-    (iterators of ScoredDoc and Qrel). Measures are names or ir_measures' objects.
+    (iterators of ScoredDoc and Qrel). Measures are names or ir_measures' objects; none stand for
+    ERR@20 and nDCG@20, or for ERR_IA@20 and alpha_nDCG@20 where judgements are by subtopic.
     """
-    rules = rules or Rules()
-    chosen = measure_names.parse_measures(measure_names.texts_of(measures))
-    judged = _judged(qrels)
+    rules, judged = rules or Rules(), _judged(qrels)
+    chosen = measure_names.measures_for(measure_names.texts_of(measures), bool(judged.shared))
+    refuse_other_measures(judged, chosen)
     scorer = Scorer(
         judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision,
         unjudged=rules.unjudged,

@@ -9,7 +9,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, Note, UsageError, listed
-from riskcli.effectiveness.measures import is_bounded, is_measure
+from riskcli.effectiveness.measures import highest_score, is_measure
 from riskcli.effectiveness.plausibility import Doubt, notes_on, warnings_after
 from riskcli.trec.records import are_measures
 
@@ -93,12 +93,11 @@ _ROUNDING = 1e-6
 
 
 def _too_high(matrix: Scores) -> float | None:
-    """The highest score, where it is above 1 and none by that measure can be."""
+    """The highest score, where none by that measure can be so high."""
     measure = matrix.measure.split(" [")[0]  # without the name of the judgements
-    if measure != UNNAMED and not is_bounded(measure):
-        return None
+    most = 1.0 if measure == UNNAMED else highest_score(measure)
     highest = float(np.fmax.reduce(matrix.values, axis=None, initial=0.0))
-    return highest if highest > 1 + _ROUNDING else None
+    return highest if highest > most + _ROUNDING else None
 
 
 def is_index(name: str) -> bool:

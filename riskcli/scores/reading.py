@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from riskcli.core.choices import (
@@ -21,10 +21,15 @@ from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, refuse_file
 from riskcli.core.messages import InputError, RiskevalError, UsageError, short_repr
 from riskcli.core.parallel import Watch
 from riskcli.effectiveness import measures as measure_names
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure
+from riskcli.effectiveness.measures import DEFAULTS_OF_SUBTOPICS, Measure
 from riskcli.effectiveness.plausibility import Doubt, doubts_in, doubts_on, warnings_after
 from riskcli.effectiveness.ranking import contenders
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scored, Scorer, looked_at
+from riskcli.effectiveness.scoring import (
+    WEB_TRACK_MAX_GRADE,
+    Scored,
+    Scorer,
+    looked_at,
+)
 from riskcli.scores import plausibility
 from riskcli.scores.files import INPUT_FORMATS, registry
 from riskcli.scores.files.registry import FileScores
@@ -102,6 +107,24 @@ class Rules:
         }
 
 
+def refuse_other_measures(qrels: Qrels, measures: Iterable[Measure]) -> None:
+    """Refuse measures that need judgements by subtopic, or cannot do with them."""
+    place = qrels.path or "qrels"
+    for measure in measures:
+        if measure.family.of_subtopics and not qrels.subtopics:
+            raise UsageError(
+                f"measure {measure} needs judgements by subtopic (topic, subtopic, document, "
+                f"grade), and {place} names no two subtopics of a topic"
+            )
+        if qrels.shared and measure.family.of_subtopics is False:
+            topic, docno = qrels.shared
+            raise UsageError(
+                f"measure {measure} takes one grade a document, and {place} are judgements by "
+                f"subtopic (topic {topic} document {docno} has several, by its 2nd column): take "
+                f"{' or '.join(DEFAULTS_OF_SUBTOPICS)}, or the track's other judgements"
+            )
+
+
 @dataclass(eq=False)
 class Reader:
     """Reads files, several at once if need be; finds the qrels only when a first run comes."""
@@ -120,12 +143,16 @@ class Reader:
     found_qrels: str = ""
     of_folders: Set[Path] = frozenset()
     """Files found in folders: results of riskeval among them are skipped."""
-    _lock: Lock = field(default_factory=Lock)
+    _lock: RLock = field(default_factory=RLock)
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """The measures asked for, or the defaults."""
-        return measure_names.parse_measures(self.rules.measures or DEFAULT_MEASURES)
+        """The measures asked for, or the defaults for the judgements at hand."""
+        if self.rules.measures:
+            return measure_names.parse_measures(self.rules.measures)
+        with self._lock:
+            qrels = self.qrels_or_error
+        return measure_names.measures_for((), isinstance(qrels, Qrels) and bool(qrels.shared))
 
     def qrels_place(self) -> Path | None:
         """Path of the judgements, if it can be found: in a folder of runs it is no run."""
@@ -161,6 +188,7 @@ class Reader:
 
     @cached_property
     def _scorer(self) -> Scorer:
+        refuse_other_measures(self.qrels, self.measures)
         return Scorer(
             self.qrels,
             self.measures,

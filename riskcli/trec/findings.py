@@ -51,6 +51,8 @@ class Entry(NamedTuple):
     docno: str
     value: Any
     """As the file has it: it may be no number."""
+    subtopic: str = ""
+    """Of a judgement, where the file says one."""
 
 
 Entries = Iterator[Finding | Entry]

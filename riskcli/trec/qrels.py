@@ -1,10 +1,16 @@
-"""Relevance judgements (qrels): `topic iteration docno grade`, one judged document a line."""
+"""Relevance judgements (qrels): `topic iteration docno grade`, one judged document a line.
+
+Judgements by subtopic have the subtopic in the second column. They are told from TREC's by what
+they hold: a document of a topic is judged under several subtopics. Where each is judged once, the
+second column is kept (unless it is the same all over a topic), for measures that ask for it.
+"""
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from riskcli.core.limits import refuse_file
 from riskcli.core.locations import DataSetPath, place_of
@@ -20,10 +26,13 @@ LAYOUT = {
     "docno": fields.TEXT,
     "grade": fields.REPEATED,
 }
-_WANTED = ("topic", "docno", "grade")
 _LINES = LineFormat(len(LAYOUT), " ".join(LAYOUT), list(LAYOUT).index("grade"))
 MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
+
+
+Subtopics = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""The grades of 1 or more by topic, document and subtopic."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,7 @@ class Qrels:
     """Grades by topic and document, as the file gives them."""
 
     judgements: dict[str, dict[str, int]]
+    """Of judgements by subtopic, the highest grade of each document."""
     path: Path | None = None
     notes: tuple[Note, ...] = ()
     sha256: str | None = None
@@ -39,6 +49,28 @@ class Qrels:
     """That of its text, which packing and ends of lines do not change."""
     lines: Documents | None = None
     """Of a feature file: topic and document of each line, which rankers give scores to."""
+    subtopics: Subtopics = field(default_factory=dict)
+    """Empty where no topic has several."""
+    shared: tuple[str, str] | None = None
+    """A topic and a document that is judged under several subtopics, where there is one."""
+
+    @classmethod
+    def of_cells(cls, cells: Iterable[tuple[str, str, str, int]]) -> Self:
+        """From topic, subtopic, document and grade, of which none comes twice."""
+        judgements: dict[str, dict[str, int]] = {}
+        subtopics: dict[str, dict[str, dict[str, int]]] = {}
+        names: dict[str, set[str]] = {}
+        shared = None
+        for topic, subtopic, docno, grade in cells:
+            grades = judgements.setdefault(topic, {})
+            if docno in grades:
+                shared = shared or (topic, docno)
+            grades[docno] = max(grade, grades.get(docno, grade))
+            names.setdefault(topic, set()).add(subtopic)
+            if grade > 0:
+                subtopics.setdefault(topic, {}).setdefault(docno, {})[subtopic] = grade
+        several = any(len(each) > 1 for each in names.values())
+        return cls(judgements, subtopics=subtopics if several else {}, shared=shared)
 
     @cached_property
     def topics(self) -> list[str]:
@@ -86,30 +118,33 @@ def parse_qrels(path: Path, text: bytes) -> Qrels:
     return quick_qrels(path, text) or read_closely(path, text)
 
 
-def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, int]]:
-    """Each judgement as (topic, docno, grade), or what is wrong with it."""
-    seen: dict[tuple[str, str], tuple[int | None, int]] = {}
+Cell = tuple[str, str, str, int]
+"""Topic, subtopic (TREC's second column), document and grade."""
+
+
+def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | Cell]:
+    """Each judgement, or what is wrong with it."""
+    seen: dict[tuple[str, str, str], tuple[int | None, int]] = {}
     reader = judgement_reader(text) or _inspect_lines
     for item in reported(path, reader(path, text)):
         if isinstance(item, Finding):
             yield item
             continue
-        line, topic, docno, spelled = item
+        line, topic, docno, spelled, subtopic = item
         grade = findings.whole_number(spelled)
         if grade is None or abs(grade) > MAX_GRADE:
             where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
             message = f"{where} is {spelled!r}, expected a whole number of at most {MAX_GRADE}"
             yield Finding(path, line, "bad-grade", message)
             continue
-        first, first_grade = seen.setdefault((topic, docno), (line, grade))
+        cell = topic, subtopic, docno
+        first, first_grade = seen.setdefault(cell, (line, grade))
         if grade != first_grade:
-            message = (
-                f"topic {topic} document {docno} has grade {grade} here and {first_grade} "
-                f"on line {first} (judgements by subtopic are not supported)"
-            )
-            yield Finding(path, line, "conflicting-judgement", message)
+            of = f"topic {topic} document {docno} has grade {grade} here and {first_grade}"
+            message = f"{of} on line {first}, both under {subtopic!r} (2nd column)"
+            yield Finding(path, line, "conflicting-judgement", message if subtopic else of)
         else:
-            yield topic, docno, grade
+            yield *cell, grade
 
 
 def _inspect_lines(path: Path, text: bytes) -> Entries:
@@ -122,25 +157,35 @@ def _inspect_lines(path: Path, text: bytes) -> Entries:
 
 def _line(line: int, parts: list[bytes]) -> Entry:
     topic, docno, grade = (parts[used].decode() for used in (0, 2, 3))
-    return Entry(line, topic, docno, grade)
+    return Entry(line, topic, docno, grade, parts[1].decode(errors="backslashreplace"))
 
 
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
     undoubted = _LINES.undoubted(text)
-    table = None if undoubted is None else fields.read(undoubted, LAYOUT, _WANTED)
+    table = None if undoubted is None else fields.read(undoubted, LAYOUT, tuple(LAYOUT))
     if table is None:
         return None
     topics, topic_codes = table.coded("topic")
     spelled, grade_codes = table.coded("grade")
+    subtopics, subtopic_codes = table.coded("iteration")
     numbers = [findings.whole_number(text) for text in spelled]
     grades = [grade for grade in numbers if grade is not None and abs(grade) <= MAX_GRADE]
     if len(grades) < len(spelled):
         return None
+    docnos = table.texts("docno").as_strings()
+    rows = zip(topic_codes.tolist(), docnos, grade_codes.tolist(), strict=True)
+    if len(subtopics) > 1:
+        under = (subtopics[code] for code in subtopic_codes.tolist())
+        cells = [
+            (topics[topic], of, docno, grades[grade])
+            for (topic, docno, grade), of in zip(rows, under, strict=True)
+        ]
+        clean = len({cell[:3] for cell in cells}) == len(cells)
+        return replace(Qrels.of_cells(cells), path=path) if clean else None
     judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}
     by_code = list(judgements.values())
-    docnos = table.texts("docno").as_strings()
-    for topic, docno, grade in zip(topic_codes.tolist(), docnos, grade_codes.tolist(), strict=True):
+    for topic, docno, grade in rows:
         by_code[topic][docno] = grades[grade]
     clean = sum(map(len, by_code)) == len(table)
     return Qrels(judgements, path) if clean else None
@@ -148,13 +193,12 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
 
 def read_closely(path: Path, text: bytes) -> Qrels:
     """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
-    judgements: dict[str, dict[str, int]] = {}
-    lines = []
-    for topic, docno, grade in taken(inspect_qrels(path, text)):
-        judgements.setdefault(topic, {})[docno] = grade
-        lines.append((topic, docno))
-    repeated = len(lines) - sum(map(len, judgements.values()))
+    lines = list(taken(inspect_qrels(path, text)))
+    cells = dict.fromkeys(lines)
+    repeated = len(lines) - len(cells)
     message = f"{path.name}: {counted(repeated, 'judgement')} given twice with the same grade"
     notes = (Note("repeated-judgement", message),) if repeated else ()
-    by_place = lines if judgement_reader(text) is inspect_features else None
-    return Qrels(judgements, path, notes, lines=by_place)
+    by_place = None
+    if judgement_reader(text) is inspect_features:
+        by_place = [(topic, docno) for topic, _, docno, _ in lines]
+    return replace(Qrels.of_cells(cells), path=path, notes=notes, lines=by_place)

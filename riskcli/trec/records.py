@@ -1,6 +1,7 @@
 """Runs and judgements as other programs write them: JSON, JSON lines, tables with a header.
 
     {"topic": {"docno": 2.5}}                       pytrec_eval and ranx, runs and judgements
+    {"topic": {"docno": {"subtopic": 1}}}           the same of judgements by subtopic
     {"qid": "1", "docid": "a", "score": 2.5}        JSON lines, a retrieved document a line
     query-id  corpus-id  score                      BEIR, judgements; or query,docid,rating
 
@@ -266,10 +267,13 @@ RUNS = (
 
 
 def judged(entries: Entries) -> Entries:
-    """The grades of a dictionary of dictionaries as they are spelled."""
+    """The grades of a dictionary of dictionaries as they are spelled; one more is of subtopics."""
     for entry in entries:
         if isinstance(entry, Finding):
             yield entry
+        elif isinstance(entry.value, dict):
+            for subtopic, grade in entry.value.items():
+                yield entry._replace(value=json.dumps(grade), subtopic=subtopic)
         else:
             yield entry._replace(value=json.dumps(entry.value))
 

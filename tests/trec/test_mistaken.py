@@ -238,11 +238,8 @@ def test_no_false_alarm_on_the_sample_runs() -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["score", "matrix", "validate"])
-def test_judgements_by_subtopic_are_judgements(command: str) -> None:
+def test_judgements_by_subtopic_are_judgements() -> None:
     web = shared("trec-web-2012")
-    ran = run_inside(command, web / "runs", "-q", web / "qrels-subtopics.txt.gz")
-    assert "judgements by subtopic are not supported" in " ".join((ran.err + ran.out).split())
     ran = run_inside("score", web / "qrels-subtopics.txt.gz", "-q", web / "qrels.txt.gz")
     assert "this file holds judgements" in ran.err
     ran = run_inside("score", web / "queries.txt", "-q", web / "qrels.txt.gz")

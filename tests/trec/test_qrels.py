@@ -140,11 +140,11 @@ WRONG = {
         4,
         "topic 1 document a has grade 2 here and 1 on line 1",
     ),
-    "subtopics": (
-        b"1 1 a 0\n1 2 a 1\n",
+    "two grades under one subtopic": (
+        b"1 1 a 0\n1 2 a 1\n1 2 a 0\n",
         "conflicting-judgement",
-        2,
-        "(judgements by subtopic are not supported)",
+        3,
+        "topic 1 document a has grade 0 here and 1 on line 2, both under '2' (2nd column)",
     ),
 }
 

@@ -9,14 +9,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from pkgutil import iter_modules
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError, nearest
+
+if TYPE_CHECKING:
+    from riskcli.effectiveness.subtopics import RankedSubtopics
 
 Argument = Literal["none", "cutoff", "optional cutoff", "value"]
 Value = int | float | str
@@ -37,6 +41,8 @@ class RankedGrades:
     """How many documents each topic has, as far as there are columns."""
     max_grade: int
     """The highest grade that there can be (--max-grade)."""
+    subtopics: "RankedSubtopics | None" = None
+    """Of judgements by subtopic, for a measure of these."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +94,10 @@ class Family:
     """The scores of the topics, where pytrec_eval does not compute them."""
     bounded: bool = False
     """Whether a grade above --max-grade is an error."""
-    counts: bool = False
-    """Whether its scores are numbers of documents, which may be above 1."""
+    of_subtopics: bool | None = False
+    """Whether it is computed from judgements by subtopic; None: from either kind."""
+    most: float = 1.0
+    """The highest score that there can be; numbers of documents have no limit."""
     position: int = 100
     """Sort key in lists of measures."""
 
@@ -186,6 +194,7 @@ FAMILIES: tuple[Family, ...] = tuple(
 
 
 DEFAULT_MEASURES = ("ERR@20", "nDCG@20")
+DEFAULTS_OF_SUBTOPICS = ("ERR_IA@20", "alpha_nDCG@20")
 OFFICIAL = (
     *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
     *(f"iprec_at_recall.{tenths / 10:.2f}" for tenths in range(11)),
@@ -194,13 +203,13 @@ OFFICIAL = (
 """What trec_eval prints of itself (`-m official`), in its order."""
 
 _PATTERN = re.compile(
-    r"(?P<name>[A-Za-z0-9_]+?)(\((?P<arguments>[^()]*)\))?((?P<sign>[@._])(?P<at>\d+(\.\d+)?))?"
+    r"(?P<name>[A-Za-z0-9_α-]+?)(\((?P<arguments>[^()]*)\))?((?P<sign>[@._])(?P<at>\d+(\.\d+)?))?"
 )
 _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+(\.\d+)?|\.\d+)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WITH_CUTOFF = re.compile(r"(.*?[@._])\d+(?:\.\d+)?")
 _SPELLINGS = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
-_ALIASES = {"mrr": "rr", "precision": "p"}
+_ALIASES = {"mrr": "rr", "precision": "p", "map_ia": "ap_ia", "strec": "strecall"}
 
 
 def split_names(texts: Iterable[str]) -> list[str]:
@@ -261,6 +270,12 @@ def parse_measures(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(parse_measure(name) for name in split_names(texts)))
 
 
+def measures_for(texts: Iterable[str], by_subtopic: bool) -> list[Measure]:
+    """The measures of these names, or the defaults for such judgements."""
+    usual = DEFAULTS_OF_SUBTOPICS if by_subtopic else DEFAULT_MEASURES
+    return parse_measures(list(texts) or usual)
+
+
 def canonical_name(text: str) -> str:
     """A measure's canonical name; a name that is none, as a score file may bear, as it is."""
     try:
@@ -292,8 +307,9 @@ def _family_in(text: str) -> tuple[Family | None, str | None, str]:
 
 
 def _spelled(name: str) -> Family | None:
-    """The family of that name, in either vocabulary, whatever its capitals."""
-    return _SPELLINGS.get(_ALIASES.get(name.lower(), name.lower()))
+    """The family of that name, in any vocabulary, whatever its capitals; ndeval has hyphens."""
+    plain = name.lower().replace("-", "_").replace("α", "alpha")
+    return _SPELLINGS.get(_ALIASES.get(plain, plain))
 
 
 def _checked_argument(family: Family, at: str | None) -> str | None:
@@ -341,12 +357,12 @@ def _unknown(text: str) -> str:
     return f"unknown measure {text!r}{hint}"
 
 
-def is_bounded(name: str) -> bool:
-    """Whether no score by the measure of that name is above 1."""
+def highest_score(name: str) -> float:
+    """The highest score that there can be by the measure of that name."""
     try:
-        return not parse_measure(name).family.counts
+        return parse_measure(name).family.most
     except UsageError:
-        return False
+        return inf
 
 
 def unanswered_score(name: str) -> float:

@@ -16,6 +16,7 @@ FAMILIES = (
         "Judged",
         "share of the documents that are judged",
         "optional cutoff",
+        of_subtopics=None,
         computed_by=judgement_rate,
         position=200,
     ),

@@ -24,7 +24,7 @@ _DCG = Parameter(
 
 _of_relevant = partial(Family, parameters=(REL,), relevant_alone=True)
 _of_logarithms = partial(Family, unanswered=_LOG_OF_NOTHING, logarithm=True)
-_count = partial(Family, counts=True)
+_count = partial(Family, most=math.inf)
 
 FAMILIES = (
     Family(

@@ -150,7 +150,7 @@ def _way(measure: Measure) -> _Way | None:
     family = measure.family
     if family.name in _WAYS:
         return _WAYS[family.name]
-    within_1 = family.computed_by is None and not (family.logarithm or family.counts)
+    within_1 = family.computed_by is None and family.most == 1 and not family.logarithm
     return _anything if within_1 else None
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskcli.core.arrays import Counts, Floats, Mask, divided
+from riskcli.core.arrays import Counts, Floats, Mask, discounts, divided
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import discounts, gains, ideal, of_best_ranks, row_sums
+from riskcli.effectiveness.parts import gains, ideal, of_best_ranks, row_sums
 from riskcli.effectiveness.unjudged.pairs import End, TwoSides
 
 _MOST_STEPS = 100
