@@ -257,4 +257,6 @@ def _family(family: "Family") -> str:
     trec = " or ".join(name for name in (family.plain, family.cut) if name)
     if trec:
         lines.append(f"trec_eval calls it {trec}.")
+    if family.ndeval:
+        lines.append(f"ndeval calls it {family.ndeval}; judgements are by subtopic.")
     return "\n".join(lines)

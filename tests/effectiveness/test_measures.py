@@ -71,11 +71,11 @@ SAME = {
     "num_nonrel_judged_ret": ["num_nonrel_judged_ret"],
     "ERR_IA@20": ["ERR-IA@20", "err_ia@20", "ERR_IA(alpha=0.5)@20", "ERR-IA_20"],
     "nERR_IA(alpha=0.3)@5": ["nERR-IA(alpha=.3)@5"],
-    "alpha_DCG@20": ["alpha-DCG@20", "α_DCG@20", "α-DCG@20"],
+    "alpha_DCG@20": ["alpha-DCG@20", "α_DCG@20", "α-DCG@20", "Alpha-DCG_20"],
     "alpha_nDCG(alpha=0.0,rel=2)@10": ["alpha-nDCG(rel=2,alpha=0)@10"],
     "NRBP": ["nrbp", "NRBP(alpha=0.5,beta=0.5)"],
     "nNRBP(beta=0.8)": ["nNRBP(beta=0.8)"],
-    "AP_IA": ["MAP-IA", "AP_IA(rel=1)", "map_ia"],
+    "AP_IA": ["MAP-IA", "AP_IA(rel=1)", "map-ia"],
     "P_IA@5": ["P-IA@5"],
     "StRecall@10": ["strec@10", "StRec@10"],
 }

@@ -98,13 +98,15 @@ class Family:
     """Whether it is computed from judgements by subtopic; None: from either kind."""
     most: float = 1.0
     """The highest score that there can be; numbers of documents have no limit."""
+    ndeval: str = ""
+    """What ndeval calls it."""
     position: int = 100
     """Sort key in lists of measures."""
 
     @property
     def names(self) -> list[str]:
         """Every way to spell the family."""
-        return [name for name in (self.name, self.plain, self.cut) if name]
+        return [name for name in (self.name, self.plain, self.cut, self.ndeval) if name]
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if it has one."""
@@ -209,7 +211,7 @@ _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+(\.
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WITH_CUTOFF = re.compile(r"(.*?[@._])\d+(?:\.\d+)?")
 _SPELLINGS = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
-_ALIASES = {"mrr": "rr", "precision": "p", "map_ia": "ap_ia", "strec": "strecall"}
+_ALIASES = {"mrr": "rr", "precision": "p"}
 
 
 def split_names(texts: Iterable[str]) -> list[str]:
@@ -307,8 +309,8 @@ def _family_in(text: str) -> tuple[Family | None, str | None, str]:
 
 
 def _spelled(name: str) -> Family | None:
-    """The family of that name, in any vocabulary, whatever its capitals; ndeval has hyphens."""
-    plain = name.lower().replace("-", "_").replace("α", "alpha")
+    """The family of that name, in any vocabulary, whatever its capitals."""
+    plain = name.lower().replace("α", "alpha")
     return _SPELLINGS.get(_ALIASES.get(plain, plain))
 
 

@@ -121,29 +121,30 @@ _BETA = Parameter(
     "beta in brackets: how probably the user goes on to the next document (default 0.5).",
     partial(_share, "beta", below_1=True),
 )
-_family = partial(Family, of_subtopics=True, position=150)
-_of_gain = partial(_family, parameters=(_ALPHA, REL))
-_of_patience = partial(_family, parameters=(_ALPHA, _BETA, REL))
 _ABOVE_BEST = e / (e - 1)
 """No ranking gains more than so many times the gain of the best known one (it is submodular)."""
+_family = partial(Family, of_subtopics=True, position=150)
+_of_gain = partial(_family, parameters=(_ALPHA, REL))
+_of_best = partial(_of_gain, most=_ABOVE_BEST)
+_of_patience = partial(_family, parameters=(_ALPHA, _BETA, REL))
 
 FAMILIES = (
     _of_gain("ERR_IA", "ERR of subtopics, over that of documents on all of them", "cutoff",
-             computed_by=partial(over_any, discount=_by_rank)),
-    _of_gain("nERR_IA", "ERR of subtopics, over that of the best ranking", "cutoff",
-             computed_by=partial(over_best, discount=_by_rank), most=_ABOVE_BEST),
+             ndeval="ERR-IA", computed_by=partial(over_any, discount=_by_rank)),
+    _of_best("nERR_IA", "ERR of subtopics, over that of the best ranking", "cutoff",
+             ndeval="nERR-IA", computed_by=partial(over_best, discount=_by_rank)),
     _of_gain("alpha_DCG", "DCG of novelty, over that of documents on all subtopics", "cutoff",
-             computed_by=partial(over_any, discount=_by_log)),
-    _of_gain("alpha_nDCG", "DCG of novelty, over that of the best ranking", "cutoff",
-             computed_by=partial(over_best, discount=_by_log), most=_ABOVE_BEST),
+             ndeval="alpha-DCG", computed_by=partial(over_any, discount=_by_log)),
+    _of_best("alpha_nDCG", "DCG of novelty, over that of the best ranking", "cutoff",
+             ndeval="alpha-nDCG", computed_by=partial(over_best, discount=_by_log)),
     _of_patience("NRBP", "novelty- and rank-biased precision",
                  computed_by=partial(over_any, discount=_by_patience)),
     _of_patience("nNRBP", "NRBP over that of the best ranking",
                  computed_by=partial(over_best, discount=_by_patience), most=_ABOVE_BEST),
     _family("AP_IA", "average precision by each subtopic, on average", parameters=(REL,),
-            computed_by=average_precision),
+            ndeval="MAP-IA", computed_by=average_precision),
     _family("P_IA", "precision by each subtopic, on average", "cutoff", parameters=(REL,),
-            computed_by=precision),
+            ndeval="P-IA", computed_by=precision),
     _family("StRecall", "share of the subtopics that are found", "cutoff", parameters=(REL,),
-            computed_by=recall),
+            ndeval="strec", computed_by=recall),
 )  # fmt: skip
