@@ -2,7 +2,8 @@
 
     python benchmarks/make_runs.py FOLDER --runs 170 --topics 100 --depth 1000
 
-writes FOLDER/runs/ and FOLDER/qrels.txt. Documents are named, scored and retrieved as in TREC's
+writes FOLDER/runs/, FOLDER/qrels.txt and FOLDER/subtopics.txt (the same judgements, for each of six
+subtopics 0 or as they are). Documents are named, scored and retrieved as in TREC's
 files: the runs of a topic share most of their documents, a few hundred of them are judged.
 """
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 GRADES = (-2, 0, 1, 2, 3, 4)
 SHARES = (0.05, 0.60, 0.20, 0.10, 0.04, 0.01)
+SUBTOPICS, ON_SUBTOPIC = 6, 0.4
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,17 @@ class Maker:
             lines += [f"{topic} 0 {d} {g}\n" for d, g in zip(judged, grades, strict=True)]
         return "".join(lines)
 
+    def subtopics(self) -> str:
+        """The judgements by subtopic: what is relevant is so to two of five."""
+        random = np.random.default_rng((self._seed, 10**9, 1))
+        lines = []
+        for line in self.qrels().splitlines():
+            topic, _, docno, grade = line.split()
+            on = random.random(SUBTOPICS) < ON_SUBTOPIC
+            kept = [int(grade) if each or int(grade) < 1 else 0 for each in on]
+            lines += [f"{topic} {s} {docno} {g}\n" for s, g in enumerate(kept, start=1)]
+        return "".join(lines)
+
     def run(self, tag: str, place: int, pools: list[tuple[str, list[str]]]) -> str:
         """One run: its own noise on the common order, scores with six decimals."""
         random = np.random.default_rng((self._seed, place, 1))
@@ -104,11 +117,12 @@ class Maker:
 
 
 def make(folder: Path, size: Size, ids: str, seed: int, compress: bool) -> None:
-    """Write FOLDER/runs/ and FOLDER/qrels.txt."""
+    """Write the runs and both files of judgements."""
     maker = Maker(size, COLLECTIONS[ids], seed)
     runs = folder / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     (folder / "qrels.txt").write_text(maker.qrels())
+    (folder / "subtopics.txt").write_text(maker.subtopics())
     pools = list(maker.topics())
     width = len(str(size.runs - 1))
     for place in range(size.runs):

@@ -136,6 +136,9 @@ def jobs(many: Data, packed: Data, large: Data, ir_measures: Path | None) -> Ite
     )
     plain = script(sys.executable, PYTREC_EVAL, many, "map")
     yield Job("170 runs, AP + risk", "pytrec_eval script, AP", full, plain, 0.6)
+    theirs, mine = riskeval(many, "ERR@20"), riskeval(many, "ERR_IA@20")
+    mine[mine.index(many.qrels)] = many.folder / "subtopics.txt"
+    yield Job("170 runs, ERR_IA@20 + risk, by subtopic", "the same, ERR@20", mine, theirs, 2.0)
     plain = script(sys.executable, PYTREC_EVAL, large, "ndcg_cut.20")
     yield Job(
         "1 run of 6,980 topics, ERR@20 + nDCG@20",
@@ -177,7 +180,7 @@ def memory(sizes: Sequence[tuple[str, Data]], repeat: int) -> None:
 
 def made(folder: Path, runs: int, *options: str) -> Data:
     """Run files by `make_runs.py`, made unless they are there."""
-    if not (folder / "qrels.txt").exists() or len(list((folder / "runs").iterdir())) != runs:
+    if not (folder / "subtopics.txt").exists() or len(list((folder / "runs").iterdir())) != runs:
         click.echo(f"making {folder}", err=True)
         maker = Path(__file__).with_name("make_runs.py")
         command = [sys.executable, str(maker), str(folder), "--runs", str(runs), *options]
