@@ -1,15 +1,12 @@
 """What the papers print, cell by cell, and what comes out here; docs/papers.md says how many agree.
 
-    python -m tests.helpers.papers
-
-puts the counts and the tables into that page. Tables of which the paper prints all inputs are
-computed by the commands that the page names, the others by the library from neighbouring columns.
+Tables of which the paper prints all inputs are computed by the commands that the page names, the
+others by the library from neighbouring columns. `tests/papers/*.csv` holds what is printed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,18 +17,10 @@ from riskcli.risk.estimate import rank
 from riskcli.risk.losses import PUBLISHED, through_fences
 from riskcli.risk.paired import two_sided_p
 from riskcli.risk.population import georisk_of
-from tests.helpers.console import ROOT
 from tests.helpers.inprocess import riskeval
 from tests.helpers.tables import paper_table, table_of
 
-PAGE = ROOT / "docs" / "papers.md"
 MATRIX = "docs/examples/eight-systems.csv"
-TO_COME = (
-    "subtopics", "own-baseline", "gm", "delta-sd", "wilcoxon", "g-squared", "minus-printed",
-    "above",
-)  # fmt: skip
-"""Keys of rows that stand in the page as comments, for what the program cannot do yet."""
-
 Row = dict[str, str]
 
 
@@ -53,8 +42,7 @@ class Cell:
     @property
     def shown(self) -> str:
         """Our figure with the paper's digits, and the paper's where it is another."""
-        decimals = len(self.printed.partition(".")[2])
-        ours = f"{self.ours:.{decimals}f}"
+        ours = f"{self.ours:.{len(self.printed.partition('.')[2])}f}"
         return self.printed if self.agrees else f"**{ours}** (printed {self.printed})"
 
 
@@ -68,10 +56,6 @@ def _run(command: str) -> list[Row]:
     ran = riskeval(*command.split(), MATRIX, "-f", "csv", "--quiet")
     assert ran.code == 0, ran.err
     return table_of(ran.out, ",")
-
-
-def _by_run(name: str) -> dict[str, Row]:
-    return {row["run"]: row for row in paper_table(name)}
 
 
 def _ranked(places: Iterable[Row], values: dict[str, dict[str, float]]) -> Iterator[Cell]:
@@ -92,21 +76,6 @@ def _columns(rows: Iterable[Row]) -> dict[str, dict[str, float]]:
             if column != "run":
                 found.setdefault(column, {})[row["run"]] = float(printed or "nan")
     return found
-
-
-def margins() -> Iterator[Cell]:
-    """SIGIR'16, Table 3: totals and means of the matrix."""
-    means = {
-        row["run"]: (float(row["mean"]), 5) for row in _run("score -b @mean --columns mean,run")
-    }
-    topics = _run("topics -b @mean --run s1 --columns baseline_score")
-    means |= {row["topic"]: (float(row["baseline_score"]), 8) for row in topics}
-    for row in paper_table("sigir16_table3_margins"):
-        mean, number = means[row["of"]]
-        # s7 and s8 are printed rounded: two cells of a topic's column.
-        slack = 1e-4 if row["of"][0] == "t" else 0.0
-        yield Cell(row["of"], "total", row["total"], mean * number, slack)
-        yield Cell(row["of"], "mean", row["mean"], mean, slack / number)
 
 
 def single_baseline() -> Iterator[Cell]:
@@ -142,7 +111,7 @@ def all_baselines() -> Iterator[Cell]:
 
 def trec2012() -> Iterator[Cell]:
     """SIGIR'16, Table 6: GeoRisk from ERR and ZRisk, ranks, and what SIGIR'14 prints too."""
-    rows = _by_run("sigir16_table6_trec2012")
+    rows = {row["run"]: row for row in paper_table("sigir16_table6_trec2012")}
     values = _columns(rows.values())
     # As printed, rank and GeoRisk of ICTNET12ADR2 would not follow: the sign is a slip.
     signed = {**values["ZRisk_a0"], "ICTNET12ADR2": 0.233}
@@ -230,11 +199,10 @@ def virtual_baselines() -> Iterator[Cell]:
     err = values["ERR@20"]
     for name in ("mean", "median", "max"):
         at5, at10 = values[f"URisk_{name}_a5"], values[f"URisk_{name}_a10"]
-        baseline = float(np.median([err[run] - 2 * at5[run] + at10[run] for run in err]))
-        if name == "mean":
-            baseline = float(np.mean(list(err.values())))
+        fitting = [err[run] - 2 * at5[run] + at10[run] for run in err]
+        baseline = np.mean([*err.values()]) if name == "mean" else np.median(fitting)
         for run in err:
-            ours = 2 * at5[run] - (err[run] - baseline)
+            ours = float(2 * at5[run] - (err[run] - baseline))
             yield Cell(run, f"URisk, {name.upper()}, α = 10", f"{at10[run]:.4f}", ours, 1.1e-3)
 
 
@@ -271,19 +239,11 @@ def minus() -> Iterator[Cell]:
 
 
 ITEMS: dict[str, Callable[[], Iterator[Cell]]] = {
-    "ecir14-1": against_indri,
-    "ecir14-2": each_as_baseline,
-    "ecir14-3": virtual_baselines,
-    "sigir14-1": linear_in_alpha,
-    "sigir14-2": inferential,
-    "sigir14-3": wins_and_losses,
-    "sigir16-3": margins,
-    "sigir16-4": single_baseline,
-    "sigir16-5": all_baselines,
-    "sigir16-6": trec2012,
-    "ecir20-s": cubic,
-    "ecir20-2": minus,
-}
+    "ecir14-1": against_indri, "ecir14-2": each_as_baseline, "ecir14-3": virtual_baselines,
+    "sigir14-1": linear_in_alpha, "sigir14-2": inferential, "sigir14-3": wins_and_losses,
+    "sigir16-4": single_baseline, "sigir16-5": all_baselines, "sigir16-6": trec2012,
+    "ecir20-s": cubic, "ecir20-2": minus,
+}  # fmt: skip
 """Tables by paper and number."""
 
 
@@ -291,43 +251,3 @@ ITEMS: dict[str, Callable[[], Iterator[Cell]]] = {
 def cells(item: str) -> list[Cell]:
     """The cells of a table."""
     return list(ITEMS[item]())
-
-
-_MARK = re.compile(r"(<!--(\w+) ([\w-]+)-->).*?(<!--/-->)", re.DOTALL)
-_ROW_TO_COME = re.compile(r"^<!--([\w-]+) (\|.*\| )(riskeval .*) -->$", re.MULTILINE)
-
-
-def _count(cells: list[Cell]) -> str:
-    return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
-
-
-def _differ(cells: list[Cell]) -> str:
-    lines = [f"- {cell.row}, {cell.column}: {cell.shown}" for cell in cells if not cell.agrees]
-    return "\n".join(["", *lines, ""])
-
-
-def _table(cells: list[Cell]) -> str:
-    """The cells in the paper's layout."""
-    columns, rows = (
-        list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("column", "row")
-    )
-    found = {(cell.row, cell.column): cell.shown for cell in cells}
-    lines = [["run", *columns], [":--", *("--:" for _ in columns)]]
-    lines += [[row, *(found.get((row, column), "") for column in columns)] for row in rows]
-    return "\n".join(["", *(f"| {' | '.join(line)} |" for line in lines), ""])
-
-
-def filled(page: str, to_come: Sequence[str] = TO_COME) -> str:
-    """The page with its counts, lists and tables, and the rows that are no longer to come."""
-    makers = {"count": _count, "differ": _differ, "table": _table}
-    page = _ROW_TO_COME.sub(lambda m: m[0] if m[1] in to_come else f"{m[2]}`{m[3]}` |", page)
-    return _MARK.sub(lambda m: f"{m[1]}{makers[m[2]](cells(m[3]))}{m[4]}", page)
-
-
-def commands(page: str) -> list[str]:
-    """The commands in the last column of the page's tables."""
-    return re.findall(r"^\|.*\| `(riskeval .*)` \|$", page, re.MULTILINE)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
