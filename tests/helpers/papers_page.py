@@ -22,6 +22,7 @@ TO_COME = (
 
 _MARK = re.compile(r"(<!--(\w+) ([\w-]+)-->).*?(<!--/-->)", re.DOTALL)
 _ROW_TO_COME = re.compile(r"^<!--([\w-]+) (\|.*\| )(riskeval .*) -->$", re.MULTILINE)
+_ROWS_TO_COME = re.compile(r"(?:^<!--[\w-]+ \|.*-->\n)+", re.MULTILINE)
 
 
 def _count(cells: list[Cell]) -> str:
@@ -44,10 +45,16 @@ def _table(cells: list[Cell]) -> str:
     return "\n".join(["", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
+def _switched(rows: str, to_come: Sequence[str]) -> str:
+    """Rows that are there before those to come, whose comments end the table."""
+    rows = _ROW_TO_COME.sub(lambda m: m[0] if m[1] in to_come else f"{m[2]}`{m[3]}` |", rows)
+    return "".join(sorted(rows.splitlines(keepends=True), key=lambda row: row.startswith("<!")))
+
+
 def filled(page: str, to_come: Sequence[str] = TO_COME) -> str:
     """The page with its counts, lists and tables, and the rows that are no longer to come."""
     makers = {"count": _count, "differ": _differ, "table": _table}
-    page = _ROW_TO_COME.sub(lambda m: m[0] if m[1] in to_come else f"{m[2]}`{m[3]}` |", page)
+    page = _ROWS_TO_COME.sub(lambda rows: _switched(rows[0], to_come), page)
     return _MARK.sub(lambda m: f"{m[1]}{makers[m[2]](cells(m[3]))}{m[4]}", page)
 
 
