@@ -109,9 +109,9 @@ class TSaro(Objective):
     """A query's alpha' is alpha times the chance of a worse result than its own T_R.
 
     `tr` is what T_R stands for: "weighted", w_q / s_w (SIGIR'14, Eq. 21); "plain", delta_q / s_w;
-    "se", delta_q / SE (SIGIR'14, 5.2; SIGIR'16), which with thousands of queries is alpha for
+    "se", delta_q / SE (SIGIR'16, Eq. 10), which with thousands of queries is alpha for
     every loss and 0 for every win. `spread` "first" keeps the s_w of the first iteration
-    (SIGIR'14, section 6.1), "current" takes that of each iteration.
+    (SIGIR'14, section 6.3), "current" takes that of each iteration.
     """
 
     declared: ClassVar[Declaration] = Declaration(

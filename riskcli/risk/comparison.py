@@ -28,7 +28,7 @@ POOLS: dict[str, Callable[[Floats], Floats]] = {
     "max": lambda scores: np.asarray(scores.max(axis=0)),
     "min": lambda scores: np.asarray(scores.min(axis=0)),
 }
-"""How the scores of several runs on a topic become one (ECIR'14, section 4.2; SIGIR'16, 3.1)."""
+"""How the scores of several runs on a topic become one (ECIR'14, section 3; SIGIR'16, Eq. 3)."""
 
 VIRTUAL = {f"@{name}": pool for name, pool in POOLS.items()}
 

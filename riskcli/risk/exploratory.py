@@ -1,4 +1,4 @@
-"""Which topics a run's risk comes from: the exploratory analysis of SIGIR'14, section 6."""
+"""Which topics a run's risk comes from: the exploratory analysis of SIGIR'14, section 5."""
 
 from typing import Any
 

@@ -168,7 +168,7 @@ def _suffix_sums(values: Floats) -> Floats:
 
 # How far a run's profile over topics departs from what a population of runs leads to expect.
 #
-# Notation of Dinçer, Macdonald and Ounis (SIGIR'14): S_i row totals, T_j column totals, N grand
+# Notation of Dinçer, Macdonald and Ounis (SIGIR'16): S_i row totals, T_j column totals, N grand
 # total of the population's matrix, e_ij = S_i T_j / N. The run itself belongs to its population.
 
 
