@@ -24,10 +24,12 @@ from riskcli.scores import teams
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frozen import FrozenPopulation, read_population
-from riskcli.scores.judges import under_each
+from riskcli.scores.judges import rules_of_each, under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
+from riskcli.trec.discovery import find_qrels
 from riskcli.trec.names import named_place
+from riskcli.trec.qrels import read_qrels
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
@@ -124,7 +126,12 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
     """The scores of all runs."""
     keep_freed_memory()
     score: Callable[..., Evaluation] = evaluate
-    judged = inputs.judged or (None,)
+    judged: Sequence[Any] = inputs.judged or (None,)
+    by_each = [rules(inputs)]
+    if len(judged) > 1:
+        hashed = checksums or inputs.store is not None
+        judged = [read_qrels(find_qrels(place, ())[0], hashed) for place in judged]
+        by_each = rules_of_each(by_each[0], judged)
     if inputs.human is not None:
         from riskcli.scores.human import evaluate_corrected  # late: most calls have none
 
@@ -134,7 +141,7 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
             score(
                 inputs.runs,
                 qrels=qrels,
-                rules=rules(inputs),
+                rules=own,
                 baselines=baselines,
                 jobs=inputs.jobs,
                 progress=progress,
@@ -143,7 +150,7 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
                 store=_store(inputs),
                 folders=inputs.folders,
             )
-            for qrels in judged
+            for qrels, own in zip(judged, by_each, strict=True)
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
     if inputs.replicates is not None:

@@ -20,7 +20,7 @@ from riskcli.scores.files.registry import is_rounded_err
 from riskcli.scores.judging import Seen
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all, name_of
 from riskcli.scores.plausibility import notes_on_scores
-from riskcli.scores.reading import Rules, refuse_other_measures
+from riskcli.scores.reading import Rules, refuse_misfits
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
@@ -173,7 +173,7 @@ def score_runs(
     """
     rules, judged = rules or Rules(), _judged(qrels)
     chosen = measure_names.measures_for(measure_names.texts_of(measures), bool(judged.shared))
-    refuse_other_measures(judged, chosen)
+    refuse_misfits(judged, chosen)
     scorer = Scorer(
         judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision,
         unjudged=rules.unjudged,

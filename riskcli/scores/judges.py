@@ -1,16 +1,38 @@
-"""The same runs under several judgements: a model's beside people's, or two assessors'."""
+"""The same runs under several judgements: a model's beside people's, or two assessors'.
 
+A track may have judgements by subtopic, too: each measure goes with those that it can be had from.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from riskcli.core.messages import Note, Provenance, UsageError
+from riskcli.effectiveness.measures import parse_measures
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.reading import Rules, misfit
 from riskcli.trec.names import file_names
+from riskcli.trec.qrels import Qrels
+
+
+def rules_of_each(rules: Rules, judgements: Sequence[Qrels]) -> list[Rules]:
+    """The rules with those of the measures that can be had from each, if any are asked for."""
+    if not rules.measures or len(judgements) == 1:
+        return [rules] * len(judgements)
+    measures = parse_measures(rules.measures)
+    reasons = [[misfit(qrels, measure) for qrels in judgements] for measure in measures]
+    for of_measure in [*reasons, *map(list, zip(*reasons, strict=True))]:
+        if all(of_measure):  # no judgements for a measure, or no measure for judgements
+            raise UsageError(str(of_measure[0]))
+    return [
+        replace(rules, measures=[str(m) for m in measures if misfit(qrels, m) is None])
+        for qrels in judgements
+    ]
 
 
 def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) -> Evaluation:
-    """All matrices in one evaluation; their measures say under which judgements: `AP [model]`."""
+    """All matrices in one evaluation; measures that several judgements give say which: `AP [model]`."""
     names = file_names(judgements)
     if len(set(names)) < len(names):
         raise UsageError("the same judgements are given twice")
@@ -18,8 +40,11 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
         if all(item.kind != "qrels" for item in evaluation.inputs):
             raise UsageError("files of scores do not depend on judgements; several need runs")
     named = dict(zip(names, evaluations, strict=True))
+    times = Counter(matrix.measure for each in evaluations for matrix in each.matrices)
     matrices = [
         replace(matrix, measure=f"{matrix.measure} [{name}]", axes=replace(matrix.axes, judge=name))
+        if times[matrix.measure] > 1
+        else matrix
         for name, evaluation in named.items()
         for matrix in evaluation.matrices
     ]
@@ -28,7 +53,11 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     common = len(set.intersection(*topics))
     each = ", ".join(f"{name} {len(own)}" for name, own in zip(names, topics, strict=True))
     message = f"the judges' figures are of different topics: {each}, {common} in common"
-    differ = [Note("other-topics", message)] if common < max(map(len, topics)) else []
+    differ = (
+        [Note("other-topics", message)]
+        if common < max(map(len, topics)) and max(times.values()) > 1
+        else []
+    )
     shared = set(first.notes).intersection(*(each.notes for each in evaluations))
     notes = dict.fromkeys(
         note

@@ -107,22 +107,29 @@ class Rules:
         }
 
 
-def refuse_other_measures(qrels: Qrels, measures: Iterable[Measure]) -> None:
-    """Refuse measures that need judgements by subtopic, or cannot do with them."""
+def misfit(qrels: Qrels, measure: Measure) -> str | None:
+    """Why a measure cannot be had from these judgements, if it cannot."""
     place = qrels.path or "qrels"
+    if measure.family.of_subtopics and not qrels.subtopics:
+        return (
+            f"measure {measure} needs judgements by subtopic (topic, subtopic, document, grade), "
+            f"and {place} names no two subtopics of a topic"
+        )
+    if qrels.shared and measure.family.of_subtopics is False:
+        topic, docno = qrels.shared
+        return (
+            f"measure {measure} takes one grade a document, and {place} are judgements by subtopic "
+            f"(topic {topic} document {docno} has several, by its 2nd column): take "
+            f"{' or '.join(DEFAULTS_OF_SUBTOPICS)}, or the track's other judgements"
+        )
+    return None
+
+
+def refuse_misfits(qrels: Qrels, measures: Iterable[Measure]) -> None:
+    """Refuse measures that need judgements by subtopic, or cannot do with them."""
     for measure in measures:
-        if measure.family.of_subtopics and not qrels.subtopics:
-            raise UsageError(
-                f"measure {measure} needs judgements by subtopic (topic, subtopic, document, "
-                f"grade), and {place} names no two subtopics of a topic"
-            )
-        if qrels.shared and measure.family.of_subtopics is False:
-            topic, docno = qrels.shared
-            raise UsageError(
-                f"measure {measure} takes one grade a document, and {place} are judgements by "
-                f"subtopic (topic {topic} document {docno} has several, by its 2nd column): take "
-                f"{' or '.join(DEFAULTS_OF_SUBTOPICS)}, or the track's other judgements"
-            )
+        if (reason := misfit(qrels, measure)) is not None:
+            raise UsageError(reason)
 
 
 @dataclass(eq=False)
@@ -188,7 +195,7 @@ class Reader:
 
     @cached_property
     def _scorer(self) -> Scorer:
-        refuse_other_measures(self.qrels, self.measures)
+        refuse_misfits(self.qrels, self.measures)
         return Scorer(
             self.qrels,
             self.measures,

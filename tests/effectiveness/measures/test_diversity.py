@@ -402,6 +402,30 @@ def test_validate_finds_what_is_wrong_by_subtopic(folder: Path) -> None:
     assert (ran.code, ran.out.count("conflicting-judgement")) == (1, 1)
 
 
+def test_with_both_judgements_each_measure_takes_its_own(folder: Path) -> None:
+    """A track has both: one by topic, one by subtopic."""
+    lines = [line.split() for line in (folder / "qrels.txt").read_text().splitlines()]
+    plain = "".join(f"{topic} 0 {docno} {grade}\n" for topic, s, docno, grade in lines if s == "1")
+    (folder / "plain.txt").write_text(plain)
+    both = ("score", folder / "runs", "-q", folder / "plain.txt", "-q", folder / "qrels.txt")
+
+    def by_measure(*arguments: str | Path) -> dict[str, list[str]]:
+        ran = run_inside(*arguments, "-f", "csv")
+        assert ran.code == 0, ran.err
+        rows = list(csv.DictReader(io.StringIO(ran.out)))
+        return {m: [r["urisk"] for r in rows if r["measure"] == m] for m in
+                dict.fromkeys(row["measure"] for row in rows)}  # fmt: skip
+
+    apart = by_measure("score", folder / "runs", "-q", folder / "plain.txt", "-m", "AP")
+    apart |= by_measure("score", folder / "runs", "-q", folder / "qrels.txt", "-m", "NRBP")
+    assert by_measure(*both, "-m", "NRBP,AP") == apart
+    assert [*by_measure(*both)] == ["ERR@20", "nDCG@20", "ERR_IA@20", "alpha_nDCG@20"]
+    assert [*by_measure(*both, "-m", "Judged@5")] == ["Judged@5 [plain]", "Judged@5 [qrels]"]
+    for lonely, reason in (("AP", "takes one grade"), ("NRBP", "needs judgements by subtopic")):
+        ran = run_inside(*both, "-m", lonely)
+        assert (ran.code, ran.out, reason in ran.err) == (2, "", True)
+
+
 COMMANDS = (
     "score R -b one --store st",
     "score R --unjudged condensed",
