@@ -32,7 +32,7 @@ def rules_of_each(rules: Rules, judgements: Sequence[Qrels]) -> list[Rules]:
 
 
 def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) -> Evaluation:
-    """All matrices in one evaluation; measures that several judgements give say which: `AP [model]`."""
+    """All matrices in one evaluation; a measure of several judges says whose: `AP [model]`."""
     names = file_names(judgements)
     if len(set(names)) < len(names):
         raise UsageError("the same judgements are given twice")
