@@ -78,14 +78,17 @@ def set_up(
     default: Options | None = None,
     noting: bool = True,
     weighs: bool = True,
+    own: bool = False,
 ) -> Setup:
     """The matrices, the options with what was given beside them, and the provenance of the scores.
 
     A baseline that is a file of the evaluation stands for the run in it. That nobody named a
     baseline is noted, unless the analysis does not need one; weights of topics are refused, unless
-    it `weighs` topics.
+    it `weighs` topics; and baselines of single runs, unless it knows such `own` ones.
     """
     chosen = comparisons.combined(options, baseline, alpha, default)
+    if not own:
+        comparisons.refuse_own(chosen)
     matrices, provenance = matrices_of(scores), provenance_of(scores)
     if not weighs:
         refuse_weights(matrices, "this")
@@ -100,13 +103,17 @@ def set_up(
     teams, names = chosen.teams, chosen.baselines
     if isinstance(scores, Evaluation) and not teams:
         teams = Teams(scores.teams)
+    added = scores.added if isinstance(scores, Evaluation) else {}
+    declared = {added.get(r, r): added.get(b, b) for r, b in chosen.own_baselines.items()}
+    if len(declared) < len(chosen.own_baselines):  # by the name of before, and the one shown
+        raise UsageError("own baselines: a run is listed twice, by two of its names")
     if not names and noting:
         provenance = provenance.adding(notes=[_DEFAULT_BASELINE])
     else:
-        added = scores.added if isinstance(scores, Evaluation) else {}
         runs = {*added, *(run for matrix in matrices for run in matrix.runs)}
         names = tuple(added.get(name, name) for name in each_baseline(names, runs))
-    return Setup(matrices, replace(chosen, teams=teams, baselines=names), provenance)
+    chosen = replace(chosen, teams=teams, baselines=names, own_baselines=declared)
+    return Setup(matrices, chosen, provenance)
 
 
 def refuse_weights(matrices: Iterable[ScoreMatrix], what: str) -> None:
@@ -230,6 +237,8 @@ def described(options: Options) -> dict[str, Any]:
         "convention": options.convention,
         **{e.name: getattr(plan, e.name) for e in fields(plan) if e.name not in resampling},
     }
+    if options.own_baselines:
+        settings["own_baselines"] = dict(options.own_baselines)
     if options.teams:
         settings["teams"] = dict(options.teams.by_run) or {"pattern": options.teams.pattern}
     if plan.test == "swap":

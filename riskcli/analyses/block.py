@@ -18,6 +18,9 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
 
+OWN = "its own baseline"
+"""What the baseline of a block is called in which each run has the one that it declares."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -49,7 +52,7 @@ class Block:
     ranges: Ranges | None = None
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
-    """What labels of topics and runs add, by column."""
+    """What labels of topics and runs add, by column; the baselines where each run has its own."""
     spread: ReplicateSpread | None = None
     """How much replicates differ, where runs are systems."""
     judge: str = ""
@@ -64,6 +67,11 @@ class Block:
     def group(self) -> str:
         """The group of topics that it is about, as the column has it; empty without groups."""
         return str(self.beside[GROUP][0]) if GROUP in self.beside else ""
+
+    @property
+    def own_names(self) -> list[str]:
+        """The baseline that each run declares; nothing where all have the common one."""
+        return [str(name)[len("own(") : -1] for name in self.beside.get("baseline", ())]
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""

@@ -186,7 +186,7 @@ def _key(block: Block, name: str) -> TestKey:
     """
     measure = next(m for m in measures() if m.id == name)
     alpha = block.alpha if measure.depends_on_alpha else None
-    if measure.value_is_t and block.alpha == 0 and block.baseline_members:
+    if measure.value_is_t and block.alpha == 0 and block.baseline_size:
         name, alpha = next(m.id for m in measures() if m.plain_mean), None
     return block.measure, block.baseline, block.population, block.group, name, alpha
 

@@ -119,7 +119,7 @@ def tables_by_group(matrix: ScoreMatrix, options: Options) -> Iterator[ByGroup]:
                 p = interaction(known.paired.delta, numbers, plan.seed, known.weights)
             own = sorted((each for each in blocks if each.baseline == baseline), key=_badness)
             table = ByGroup(grouping, tuple(own), p, plan.gamma)
-            yield table if table.depends else table.mapped(lambda block: _without(block, "flag"))
+            yield table if table.depends else table.mapped(lambda block: without(block, "flag"))
 
 
 def _blocks_of(part: ScoreMatrix, options: Options, group: str, groups: int) -> list[Block]:
@@ -130,11 +130,11 @@ def _blocks_of(part: ScoreMatrix, options: Options, group: str, groups: int) -> 
     if len(part.topics) < LEAST_GROUP:
         names += ["p", "p_adjusted", "flag", "difference_low", "difference_high"]
     blocks, _ = risk_blocks(part, replace(options, significance=plan))
-    blocks = [replace(_without(block, *names), said=Statements()) for block in blocks]
+    blocks = [replace(without(block, *names), said=Statements()) for block in blocks]
     return [in_group(block, group) for block in blocks]
 
 
-def _without(block: Block, *names: str) -> Block:
+def without(block: Block, *names: str) -> Block:
     """The block without these fields of its estimates."""
     none: dict[str, Any] = dict.fromkeys(names)
     return replace(block, estimates={n: replace(e, **none) for n, e in block.estimates.items()})

@@ -116,7 +116,7 @@ def _agreed(group: Sequence[Block]) -> Statement:
 
 def tables(blocks: Sequence[Block]) -> list[Display]:
     """By how many judges marks, ranks and losses hold: a table a measure and baseline."""
-    return [_table(group) for group in _groups(blocks) if group[0].said]
+    return [_table(g) for g in _groups(b for b in blocks if not b.own_names) if g[0].said]
 
 
 def _table(group: Sequence[Block]) -> Display:

@@ -9,6 +9,7 @@ from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
 from riskcli.analyses.groups import ByGroup, in_group, tables_by_group
+from riskcli.analyses.own_baselines import own_blocks
 from riskcli.analyses.replicates import ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
@@ -42,6 +43,7 @@ class ComparisonTable(base.Analysis):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
 
     blocks: tuple[Block, ...]
+    """Those of own baselines after those of the common one, by effectiveness measure."""
     options: Options
     order: str | None = None
     """The column that the runs are sorted by; None: as they came."""
@@ -200,8 +202,8 @@ def risk_table(
     (columns). `baseline` is a run's name, a glob, several of them, or one of @mean, @median, @max,
     @min (none: @mean); `options` holds the rest, and the baseline where it is not given here.
     """
-    setup = base.set_up(scores, options, baseline, alpha)
-    options = setup.options
+    setup = base.set_up(scores, options, baseline, alpha, own=True)
+    options = replace(setup.options, own_baselines={})
     shuffled = any(is_virtual(name) for name in options.wanted)
     work = "score against a virtual baseline" if shuffled else "score"
     base.refuse_much(work, setup.matrices, options)
@@ -213,6 +215,10 @@ def risk_table(
         if matrix.axes.groups:
             of_matrix = [in_group(block, ALL_TOPICS) for block in of_matrix]
             by_group += tables_by_group(matrix, options)
+        if setup.options.own_baselines:
+            against_own, warned = own_blocks(matrix, setup.options)
+            of_matrix += against_own
+            cautions += warned
         blocks += of_matrix
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
@@ -220,7 +226,8 @@ def risk_table(
     blocks = judges.with_judges(blocks)
     fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
     provenance = setup.recorded(fits, notes)
-    return ComparisonTable(tuple(blocks), options, by_group=tuple(by_group), provenance=provenance)
+    options, groups = setup.options, tuple(by_group)
+    return ComparisonTable(tuple(blocks), options, by_group=groups, provenance=provenance)
 
 
 def _ranges(block: Block) -> Display:
@@ -263,7 +270,8 @@ def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:
     if column.name == "run":
         return [*block.runs]
     if column.measure is None and column.name in columns():
-        return [getattr(block, column.name)] * len(block.runs)
+        own = block.beside.get(column.name)
+        return [getattr(block, column.name)] * len(block.runs) if own is None else own.tolist()
     cells = block.cells(column.name)
     if cells is None:
         return ["" if column.kind == "flag" else None] * len(block.runs)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.analyses.blocks import Block
+from riskcli.analyses.block import OWN, Block
 from riskcli.analyses.score_columns import (
     INTERVAL,
     KEYS,
@@ -112,16 +112,18 @@ def names_of(block: Block) -> Column:
 
 
 def _left_columns(table: View, block: Block) -> list[Column]:
-    """The runs, the baseline's own marked, and before them their ranks by the order's column."""
-    names = names_of(block)
-    if not table.layout.ranks:
-        return [names]
+    """The runs, and own baselines; before them their ranks by the order's column."""
+    names = [names_of(block)]
+    if own := block.own_names:
+        names.append(Column.of(Heading("baseline", left=True, names=True), own))
+    if own or not table.layout.ranks:
+        return names
     name = f"rank_{table.ordered_by}"
     if name in measure_words.columns():
         ranks = block.numbers(name)
     else:
         ranks = rank(np.array(block.numbers(table.ordered_by), dtype=float)).tolist()
-    return [Column.of("#", display.decimals(ranks, 0)), names]
+    return [Column.of("#", display.decimals(ranks, 0)), *names]
 
 
 def _measure_column(
@@ -131,7 +133,7 @@ def _measure_column(
     estimate = block.estimates.get(measure.id)
     flags = None if estimate is None or layout.marks == "none" else estimate.flag
     marks = [""] * len(block.runs) if flags is None else flags.tolist()
-    ranked = layout.ranks and measure.id != ordered_by
+    ranked = layout.ranks and measure.id != ordered_by and not block.own_names
     texts = layout.decimals(block.numbers(measure.id), words_of(measure).decimals)
     ranks = block.numbers(f"rank_{measure.id}")
     cells = [
@@ -246,11 +248,8 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     layout, first = table.layout, blocks[0]
     by_alpha = [measure for measure in usual_measures() if measure.depends_on_alpha]
     left = _left_columns(table, first)
-    left += [
-        _measure_column(first, measure, layout, ordered_by=table.ordered_by)
-        for measure in usual_measures()
-        if measure not in by_alpha
-    ]
+    shared = [measure for measure in usual_measures() if measure not in by_alpha]
+    left += [_measure_column(first, m, layout, ordered_by=table.ordered_by) for m in shared]
     left.append(_record_column(first))
 
     @cache
@@ -275,9 +274,8 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     for group, chunk in zip(groups, chunks, strict=True):
         own = [blocks[i] for i in group]  # each table is read alone: of its own alphas only
         shown = Display(_title(own), chunk, marks=layout.marks, verdict=said)
-        tables.append(
-            replace(shown, caption=_caption(table, own, own, shown.headings), hint=_ABOUT_MARKS)
-        )
+        caption = _caption(table, own, own, shown.headings)
+        tables.append(replace(shown, caption=caption, hint=_ABOUT_MARKS))
         said = []
     return tables
 
@@ -291,15 +289,17 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     ranked = [m for m, e in measured if e.rank_low is not None and not np.isnan(e.rank_low).all()]
     if layout.ranks:
         yield from (_rank_column(first, measure, layout) for measure in ranked[:2])
-    yield from (_named_column(first, name, USUAL) for name in _TITLES)
+    own = ["mean_diff"] if first.own_names else []  # what runs have in common
+    yield from (_named_column(first, name, USUAL) for name in [*own, *_TITLES])
     for measure, estimate in measured:
         if estimate.low is not None:
             yield _interval_column(first, measure, layout)
 
 
 def _title(blocks: Sequence[Block]) -> str:
-    baseline = display.in_title(blocks[0].baseline)
-    return f"{_measures(blocks)}, baseline {baseline}, {_counting(blocks)}"
+    name = blocks[0].baseline
+    against = f"{'each run against' if name == OWN else 'baseline'} {display.in_title(name)}"
+    return f"{_measures(blocks)}, {against}, {_counting(blocks)}"
 
 
 def _measures(blocks: Sequence[Block]) -> str:
@@ -340,6 +340,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
         f"ranks: {percent} intervals, which hold together{_of_ranks(table)}": any(
             text.endswith(" ranks") for text in texts
         ),
+        "no ranks: risk against different baselines cannot be compared (ECIR'14)": first.own_names,
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
     counts = f"{first.topics_in_words}, {counted(len(first.runs), 'run')} shown"
@@ -349,9 +350,8 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
 
 def _of_ranks(table: View) -> str:
     """Where marks are corrected otherwise, ranks go by tests of their own."""
-    as_marks = table.plan.correction == "holm" and table.plan.family == "column"
-    as_marks &= not _in_turn(table)
-    return "" if as_marks else " (Holm, whatever the marks' correction)"
+    usual = (table.plan.correction, table.plan.family) == ("holm", "column")
+    return "" if usual and not _in_turn(table) else " (Holm, whatever the marks' correction)"
 
 
 def _in_turn(table: View) -> bool:
@@ -370,7 +370,7 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     if not tested or not sizes:
         return ["Neither ▲ nor ▼: nothing could be tested."] if tested else []
     how = _tests(block, plan, sizes)
-    if _in_turn(table):
+    if _in_turn(table) and not block.own_names:
         how += ", all baselines together" if plan.family != "all" else ""
     lines = [f"▲ better, ▼ worse at γ = {plan.gamma:g} ({how})."]
     alphas = [each.alpha for each in blocks if each.alpha]

@@ -38,7 +38,8 @@ _CALLED = {
 
 def about(block: Block) -> str:
     """The table that the statements are about."""
-    return f"{block.measure}, baseline {in_title(block.baseline)}"
+    against = "against" if block.own_names else "baseline"
+    return f"{block.measure}, {against} {in_title(block.baseline)}"
 
 
 def called(baseline: str, size: int) -> str:
@@ -60,7 +61,7 @@ def statements(
     """
     if block.estimates["mean"].flag is None:
         return Statements()
-    said = _Verdict(block, matrix, comparison, plan, only)
+    said = Facts(block, matrix, comparison, plan, only)
     if block.topics < LEAST_TOPICS or not len(said.others):
         return Statements((said.untested(),))
     weighs = [said.few_topics(), said.unanswered()]
@@ -73,7 +74,7 @@ def statements(
 
 
 @dataclass(frozen=True)
-class _Verdict:
+class Facts:
     """The facts of a block, in the order of the means, and the sentences made of them."""
 
     block: Block
@@ -127,10 +128,10 @@ class _Verdict:
         """Who is better than the baseline in the mean, by how much, and who of them is safe."""
         better = self.flagged("better")
         if not better:
-            return self._stating("better", [], f"No run is shown to be better than {self.baseline}")
+            return self.stating("better", [], f"No run is shown to be better than {self.baseline}")
         safe = self.safe if self.block.alpha else []
         rows = safe or better
-        named = self._named(rows, self._gain)
+        named = self.named(rows, self.gain)
         text = f"{named} {_are(rows)} better than {self.baseline}"
         if safe:
             whose = "their gains outweigh their" if len(rows) > 1 else "its gains outweigh its"
@@ -140,10 +141,10 @@ class _Verdict:
             text += f", but that {whose} gains outweigh losses counted {self._times} is not shown"
         beside = [row for row in better if row not in rows]
         if beside:
-            text += f"; {self._named(beside)} {_are(beside)} better, too, but not shown to be safe"
+            text += f"; {self.named(beside)} {_are(beside)} better, too, but not shown to be safe"
         if self.plan.correction == "none":
             text += f" (not corrected for {counted(self.mean.family, 'test')})"
-        return self._stating("better", [*rows, *beside], text)
+        return self.stating("better", [*rows, *beside], text)
 
     @property
     def _times(self) -> str:
@@ -180,7 +181,7 @@ class _Verdict:
             "before": scores[0],
             "after": scores[1],
         }
-        if not self._flag(row) and self._difference(row) > 0:
+        if not self._flag(row) and self.difference(row) > 0:
             numbers["topics_needed"] = needed = self._needed(row)
             text += f"; that it is better than {self.baseline} is not shown" + _would(needed)
         run = (self.block.runs[row],)
@@ -214,11 +215,11 @@ class _Verdict:
         ]
         parts = []
         if worse:
-            named_worse = self._named(worse, self._gain)
+            named_worse = self.named(worse, self.gain)
             parts.append(f"{named_worse} {_are(worse)} worse than {self.baseline}")
         if open_rows:
-            who = counted(len(open_rows), "run") if parts else self._named(open_rows)
-            largest = max(open_rows, key=lambda row: abs(self._difference(row)))
+            who = counted(len(open_rows), "run") if parts else self.named(open_rows)
+            largest = max(open_rows, key=lambda row: abs(self.difference(row)))
             what = f" the largest difference, that of {self.block.runs[largest]}"
             what = what if len(open_rows) > 1 else ""
             parts.append(
@@ -227,7 +228,7 @@ class _Verdict:
             )
         if not parts:
             return None
-        return self._stating("undecided", [*worse, *open_rows], "; ".join(parts))
+        return self.stating("undecided", [*worse, *open_rows], "; ".join(parts))
 
     def within_floor(self) -> Statement | None:
         """Whose URisk is no more than noise of replicates, where runs are systems."""
@@ -238,13 +239,13 @@ class _Verdict:
         """What makes every test rough."""
         if self.block.topics >= FEW_TOPICS:
             return None
-        return self._stating("weighs", [], f"With {self.block.topics} topics every test is rough")
+        return self.stating("weighs", [], f"With {self.block.topics} topics every test is rough")
 
     def unanswered(self) -> Statement | None:
         """The runs whose missing topics count 0."""
         notes = self.matrix.provenance.notes if self.only is None else ()
         told = next((note.message for note in notes if note.code == "unanswered-topics"), None)
-        return None if told is None else self._stating("weighs", [], told[0].upper() + told[1:])
+        return None if told is None else self.stating("weighs", [], told[0].upper() + told[1:])
 
     def unjudged(self) -> Statement | None:
         """How much nobody judged, beside all else: differences may be no more than that."""
@@ -258,9 +259,9 @@ class _Verdict:
     def untested(self) -> Statement:
         """Where there are too few topics, or nothing to compare."""
         if not len(self.others):
-            return self._stating("untested", [], "There is no other run to compare")
+            return self.stating("untested", [], "There is no other run to compare")
         topics = counted(self.block.topics, "topic")
-        return self._stating("untested", [], f"With {topics} nothing can be tested")
+        return self.stating("untested", [], f"With {topics} nothing can be tested")
 
     @property
     def _said_of(self) -> list[int]:
@@ -274,7 +275,7 @@ class _Verdict:
     def _is_tested(self, row: int) -> bool:
         return self.mean.p_adjusted is not None and bool(np.isfinite(self.mean.p_adjusted[row]))
 
-    def _difference(self, row: int) -> float:
+    def difference(self, row: int) -> float:
         return float("nan") if self.mean.difference is None else float(self.mean.difference[row])
 
     def _needed(self, row: int) -> int | None:
@@ -286,18 +287,18 @@ class _Verdict:
             return None
         spread = float(self.mean.difference_error[row]) * self.block.topics**0.5
         tests = max(self.mean.family, 1) if self.plan.correction != "none" else 1
-        difference = abs(self._difference(row))
+        difference = abs(self.difference(row))
         needed = topics_needed(difference, spread, self.plan.gamma / 2 / tests) if spread else None
         return needed if needed is not None and needed > self.block.topics else None
 
-    def _gain(self, row: int) -> str:
+    def gain(self, row: int) -> str:
         """The difference and its interval; beside them that it hangs on one topic."""
         low, high, heaviest = (
             self.mean.difference_low,
             self.mean.difference_high,
             self.mean.heaviest,
         )
-        difference = self._difference(row)
+        difference = self.difference(row)
         places = ".4f" if abs(difference) >= 5e-5 else ".1e"  # a small one has a size, too
         text = "mean logarithm" if self.comparison.logarithms else "mean"
         text += f" {difference:+{places}}"
@@ -307,7 +308,7 @@ class _Verdict:
             text += ", resting mostly on one topic"
         return f" ({text})"
 
-    def _named(self, rows: Sequence[int], detail: Callable[[int], str] | None = None) -> str:
+    def named(self, rows: Sequence[int], detail: Callable[[int], str] | None = None) -> str:
         shown = [
             self.block.runs[row] + (detail(row) if detail else "") for row in rows[:MOST_NAMED]
         ]
@@ -316,7 +317,7 @@ class _Verdict:
             return f"{', '.join(shown)} and {more} more"
         return joined(shown)
 
-    def _stating(self, rule: str, rows: Sequence[int], text: str) -> Statement:
+    def stating(self, rule: str, rows: Sequence[int], text: str) -> Statement:
         """A sentence about runs, with the differences of their means."""
         columns = {
             "difference": self.mean.difference, "low": self.mean.difference_low,

@@ -164,8 +164,13 @@ def of_systems(evaluation: Evaluation, given: Path | str, checksums: bool) -> Ev
     if not isinstance(given, Path):
         return evaluation.of_systems(given)
     made = evaluation.of_systems(teams.read_systems(given))
-    file = Input(given, "replicates", sha256_of_file(given) if checksums else None)
-    return replace(made, provenance=replace(made.provenance, inputs=(*made.inputs, file)))
+    return with_inputs(made, [given], "replicates", checksums)
+
+
+def with_inputs(made: Evaluation, files: Sequence[Path], kind: str, hashed: bool) -> Evaluation:
+    """The evaluation with more files that numbers rest on."""
+    more = [Input(file, kind, sha256_of_file(file) if hashed else None) for file in files]
+    return replace(made, provenance=replace(made.provenance, inputs=(*made.inputs, *more)))
 
 
 def two_runs(inputs: Given, checksums: bool) -> tuple[Evaluation, str, str]:

@@ -146,7 +146,7 @@ def _confined(reach: Reach, key: str, text: str) -> str:
         case Reach.NOTHING:
             return text
         case Reach.NAME_OR_INPUT:
-            return _name_or_input(key, text)
+            return name_or_input(key, text)
         case Reach.LISTED_INPUT if not text.startswith(LIST_MARK):
             return text
         case Reach.LISTED_INPUT:
@@ -167,7 +167,7 @@ def _input(key: str, name: str) -> str:
     return str(path)
 
 
-def _name_or_input(key: str, text: str) -> str:
+def name_or_input(key: str, text: str) -> str:
     """A name, or the file that it names beside the settings; it must not lie elsewhere."""
     refuse_location(key, text)
     if (path := _file_beside(key, text)) is not None:

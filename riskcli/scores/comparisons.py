@@ -40,6 +40,8 @@ class Options:
     significance: Significance = field(default_factory=Significance)
     loss: choices.Loss = "linear"
     convention: choices.Convention = "plain"
+    own_baselines: Mapping[str, str] = field(default_factory=dict)
+    """By run the baseline that it declares itself, beside the common one; for the risk table."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", as_names(self.baselines))
@@ -101,8 +103,15 @@ def combined(
     return chosen
 
 
+def refuse_own(options: Options) -> None:
+    """Refuse baselines of single runs where they would be without effect."""
+    if options.own_baselines:
+        raise UsageError("only the risk table (riskeval score) knows own baselines: leave them out")
+
+
 def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     """The matrix against each baseline, in the population and under the loss that were chosen."""
+    refuse_own(options)
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()

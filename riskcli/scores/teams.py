@@ -63,6 +63,13 @@ def read_systems(path: Path) -> dict[str, str]:
     return {row["run"]: row["system"] for _, row in table_of_runs(path, columns, columns)}
 
 
+def read_own_baselines(path: Path) -> dict[str, str]:
+    """A CSV or TSV file with the columns run and baseline; a run without one declares none."""
+    columns = "run", "baseline"
+    rows = (row for _, row in table_of_runs(path, columns, columns))
+    return {row["run"]: row["baseline"] for row in rows if row["baseline"]}
+
+
 def table_of_runs(
     path: Path, needed: Sequence[str], allowed: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
