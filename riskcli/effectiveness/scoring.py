@@ -10,7 +10,7 @@ import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Floats, Mask, divided
+from riskcli.core.arrays import Floats, Mask, divided, logarithms
 from riskcli.core.choices import Precision, Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, RankedGrades
@@ -174,7 +174,7 @@ class Scorer:
                 values = np.array([by_topic[topic][key] for topic in answer.topics], dtype=float)
             else:
                 values = compute(measure, self._ranked_grades(measure.cutoff, answer))
-            scores[str(measure)] = values
+            scores[str(measure)] = values if measure.inner is None else logarithms(values)
         return Scored(answer.topics, scores, answer.signs, answer.shares, answer.top)
 
     def _answer(self, run: Run) -> _Answer:
