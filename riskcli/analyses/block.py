@@ -9,14 +9,22 @@ import numpy as np
 
 from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
-from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.arrays import ALL, Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
-from riskcli.output.measure_words import GROUP, columns_beside, columns_of_unjudged, every_column
+from riskcli.output.measure_words import (
+    GROUP,
+    above,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+    is_on_demand,
+)
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
+from riskcli.risk.signed_ranks import wilcoxon_p
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,12 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column."""
+    scores: Floats | None = None
+    """Of all runs, for what is computed only where it is asked for."""
+    baseline_scores: Floats | None = None
+    """Those that a test may compare them with; None where topics have weights."""
+    rows: Rows | None = None
+    """Which of all runs these are; None: all."""
     spread: ReplicateSpread | None = None
     """How much replicates differ, where runs are systems."""
     judge: str = ""
@@ -71,6 +85,8 @@ class Block:
             return self.unjudged.get(name)
         if name in columns_beside():
             return self.beside.get(name)
+        if is_on_demand(name):
+            return self._on_demand(name)
         column = every_column()[name]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
@@ -79,6 +95,18 @@ class Block:
             return estimate.extra.get(name)
         cells: Floats | Flags | None = getattr(estimate, column.field)
         return cells
+
+    def _on_demand(self, name: str) -> Floats | None:
+        if self.scores is None:
+            return None
+        scores, bound = self.scores[ALL if self.rows is None else self.rows], above(name)
+        if bound is not None:
+            return np.asarray((scores > bound).sum(axis=1), dtype=float)
+        if self.baseline_scores is None:
+            return None
+        p = wilcoxon_p(scores, self.baseline_scores)
+        p[[] if self.baseline_row is None else self.baseline_row] = np.nan
+        return p
 
     def numbers(self, name: str) -> list[float | None]:
         """A column that holds numbers; None where one is undefined."""
@@ -109,6 +137,7 @@ class Block:
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
             beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
+            rows=indices if self.rows is None else self.rows[indices],
             baseline_row=own_row,
             baseline_members=members,
         )

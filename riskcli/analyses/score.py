@@ -19,10 +19,10 @@ from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import (
     MINUS,
     asked_with,
+    column_of,
     columns,
     columns_beside,
     columns_of_unjudged,
-    every_column,
     weights,
 )
 from riskcli.output.result import Result, Value, tidy
@@ -256,7 +256,7 @@ def _order(block: Block, column: str) -> list[int]:
 
 def _rows(block: Block, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
     """The cells of these columns: what tells rows apart, and what the measures declare."""
-    return zip(*(_tidy_column(block, every_column()[name]) for name in names), strict=True)
+    return zip(*(_tidy_column(block, column_of(name)) for name in names), strict=True)
 
 
 def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:

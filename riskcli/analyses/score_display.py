@@ -54,7 +54,7 @@ class Layout:
     def __post_init__(self) -> None:
         names = column_names() if self.columns else []
         for name in self.columns:
-            if name not in names:
+            if name not in names and not measure_words.is_on_demand(name):
                 raise UsageError(f"no column {name!r}{nearest(name, names)}")
 
     def decimals(self, values: Sequence[float | None], usual: int = 4) -> list[str]:
@@ -86,7 +86,7 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
                 return make(block, measure, layout, prefix)
     if name == RECORD:
         return _record_column(block, prefix)
-    column = measure_words.every_column()[name]
+    column = measure_words.column_of(name)
     if column.kind == "flag":
         flags = block.cells(name)
         texts = [""] * len(block.runs) if flags is None else list(map(str, flags.tolist()))
