@@ -61,6 +61,13 @@ def about_logarithms(measures_shown: Iterable[str]) -> list[str]:
     return [f"{named}: {shown}; scores, differences and risk are in logarithms."] if named else []
 
 
+def g_squared_line(of: str, figures: Mapping[str, float]) -> str:
+    """The line of a legend on G² by effectiveness measure, which has no p-value."""
+    each = [f"{value:.4g} by {name}" for name, value in figures.items() if value == value]
+    below = [f"undefined by {name}, which goes below 0" for name, v in figures.items() if v != v]
+    return f"G² of {of}: {', '.join([*each, *below])} (a description: it has no p-value)."
+
+
 def usual_measures() -> list[RiskMeasure]:
     """Those that are shown unasked."""
     return [measure for measure in measures() if words_of(measure).usual]
