@@ -14,6 +14,7 @@ from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
 from riskcli.output.measure_words import (
     GROUP,
+    PRINTED,
     above,
     columns_beside,
     columns_of_unjudged,
@@ -24,6 +25,7 @@ from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
+from riskcli.risk.population import georisk_of
 from riskcli.risk.signed_ranks import wilcoxon_p
 
 
@@ -142,21 +144,28 @@ class Block:
             baseline_members=members,
         )
 
-    def turned(self) -> Self:
-        """The block in the minus convention."""
+    def turned(self, convention: Convention) -> Self:
+        """The block in that convention."""
+        if convention == "plain":
+            return self
         signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
         negated = {name: self.estimates[name].negated() for name in signed}
         unjudged = {**self.unjudged}
         if "urisk_min" in unjudged:
             ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
             unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
+        if convention == PRINTED and "georisk" in negated:  # no test is of such a figure
+            mean, z = self.estimates["mean"].value, self.estimates["zrisk"].value
+            negated["georisk"] = Estimate(-georisk_of(mean, -z / self.topics))
         turned = {**self.estimates, **negated}
         risks = {*self.beside} & {SELF_RISK, FLOOR}
         beside = {
             name: np.negative(cells) + 0.0 if name in risks else cells
             for name, cells in self.beside.items()
         }
-        return replace(self, estimates=turned, unjudged=unjudged, beside=beside, convention="minus")
+        return replace(
+            self, estimates=turned, unjudged=unjudged, beside=beside, convention=convention
+        )
 
     @property
     def topics_in_words(self) -> str:

@@ -17,7 +17,6 @@ from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import (
-    MINUS,
     asked_with,
     column_of,
     columns,
@@ -126,7 +125,7 @@ class ComparisonTable(base.Analysis):
         return tuple(map(self._shown, self.blocks))
 
     def _shown(self, block: Block) -> Block:
-        return block.turned() if self.options.convention == MINUS else block
+        return block.turned(self.options.convention)
 
     @property
     def _every_block(self) -> tuple[Block, ...]:
@@ -200,7 +199,7 @@ def risk_table(
     (columns). `baseline` is a run's name, a glob, several of them, or one of @mean, @median, @max,
     @min (none: @mean); `options` holds the rest, and the baseline where it is not given here.
     """
-    setup = base.set_up(scores, options, baseline, alpha)
+    setup = base.set_up(scores, options, baseline, alpha, printed=True)
     options = setup.options
     shuffled = any(is_virtual(name) for name in options.wanted)
     work = "score against a virtual baseline" if shuffled else "score"

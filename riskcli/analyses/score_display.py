@@ -21,7 +21,6 @@ from riskcli.core.messages import UsageError, counted, nearest
 from riskcli.output import display, measure_words
 from riskcli.output.display import BASELINE_MARK, UNDEFINED, Cell, Column, Display, Heading
 from riskcli.output.measure_words import (
-    MINUS,
     about_logarithms,
     titled,
     usual_measures,
@@ -132,6 +131,7 @@ def _measure_column(
     flags = None if estimate is None or layout.marks == "none" else estimate.flag
     marks = [""] * len(block.runs) if flags is None else flags.tolist()
     ranked = layout.ranks and measure.id != ordered_by
+    ranked &= estimate is None or estimate.rank is not None
     texts = layout.decimals(block.numbers(measure.id), words_of(measure).decimals)
     ranks = block.numbers(f"rank_{measure.id}")
     cells = [
@@ -333,7 +333,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     populated |= "population" in table.layout.columns
     explained = {
         "# rank": any(heading.ranked or heading.text == "#" for heading in shown),
-        "⁻ sign turned, higher is riskier": first.convention == MINUS,
+        measure_words.turned_in_words(first.convention): first.convention != "plain",
         f"{BASELINE_MARK} baseline": bool(first.baseline_members),
         f"population: {population_in_words(first.population)}": populated,
         f"{large_losses}: topics that lose over a fifth": large_losses in texts,

@@ -344,12 +344,20 @@ def meaning_of(column: MeasureColumn) -> str:
 
 
 MINUS: Convention = "minus"
+PRINTED: Convention = "minus-printed"
+
+
+def turned_in_words(convention: Convention) -> str:
+    """What a legend says of the sign."""
+    printed = "; (Eq. 8): as ECIR'20 prints it, without ranks or tests"
+    return "⁻ sign turned, higher is riskier" + (printed if convention == PRINTED else "")
 
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:
     """The measure's title: URisk, or URisk with a superscript minus."""
-    turned = convention == MINUS and measure.signed
-    return words_of(measure).title + ("⁻" if turned else "")
+    turned = convention != "plain" and measure.signed
+    printed = convention == PRINTED and measure.id == "georisk"
+    return words_of(measure).title + ("⁻" if turned else "") + (" (Eq. 8)" if printed else "")
 
 
 def weights(alphas: Sequence[float | None], convention: Convention) -> str:
@@ -362,9 +370,9 @@ def weights(alphas: Sequence[float | None], convention: Convention) -> str:
 
 def symbol(convention: Convention) -> str:
     """α, or α with a hat, which is 1 + α."""
-    return "α̂" if convention == MINUS else "α"
+    return "α" if convention == "plain" else "α̂"
 
 
 def weight(alpha: float, convention: Convention) -> float:
     """The number that goes with the symbol."""
-    return 1 + alpha if convention == MINUS else alpha
+    return alpha if convention == "plain" else 1 + alpha
