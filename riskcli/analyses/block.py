@@ -25,7 +25,6 @@ from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
-from riskcli.risk.population import georisk_of
 from riskcli.risk.signed_ranks import wilcoxon_p
 
 
@@ -154,9 +153,10 @@ class Block:
         if "urisk_min" in unjudged:
             ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
             unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
-        if convention == PRINTED and "georisk" in negated:  # no test is of such a figure
-            mean, z = self.estimates["mean"].value, self.estimates["zrisk"].value
-            negated["georisk"] = Estimate(-georisk_of(mean, -z / self.topics))
+        for measure in measures() if convention == PRINTED else ():
+            if measure.as_printed is not None and measure.id in negated:  # and no test is of it
+                mean, z = self.estimates["mean"].value, self.estimates["zrisk"].value
+                negated[measure.id] = Estimate(measure.as_printed(mean, z / self.topics))
         turned = {**self.estimates, **negated}
         risks = {*self.beside} & {SELF_RISK, FLOOR}
         beside = {

@@ -356,7 +356,7 @@ def turned_in_words(convention: Convention) -> str:
 def titled(measure: RiskMeasure, convention: Convention) -> str:
     """The measure's title: URisk, or URisk with a superscript minus."""
     turned = convention != "plain" and measure.signed
-    printed = convention == PRINTED and measure.id == "georisk"
+    printed = convention == PRINTED and measure.as_printed is not None
     return words_of(measure).title + ("⁻" if turned else "") + (" (Eq. 8)" if printed else "")
 
 

@@ -15,8 +15,10 @@ import riskcli
 from riskcli import Options, UsageError
 from riskcli.analyses.block import Block
 from riskcli.risk.estimate import Estimate
+from tests.helpers import program
 from tests.helpers.console import ROOT
-from tests.helpers.program import Ran, riskeval
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import Ran
 from tests.helpers.tables import paper_table
 
 EIGHT = ROOT / "docs/examples/eight-systems.csv"
@@ -69,7 +71,7 @@ def test_only_georisk_is_another_one(loss: str) -> None:
 
 
 def test_tables_label_it_and_give_it_neither_rank_nor_mark() -> None:
-    shown = scored("minus-printed", "-f", "table").out
+    shown = program.riskeval("score", EIGHT, "-f", "table", "--convention", "minus-printed").out
     assert "GeoRisk⁻ (Eq. 8)" in shown
     told = " ".join(shown.split())
     assert "(Eq. 8): as ECIR'20 prints it, without ranks or tests" in told

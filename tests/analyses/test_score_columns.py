@@ -181,8 +181,8 @@ def test_the_notes_of_a_table_are_about_its_own_alpha(format: str, apart: str) -
 
 
 def eight(*arguments: str) -> list[dict[str, str]]:
-    """The rows of SIGIR'16's eight systems, through the installed program."""
-    ran = program.riskeval("score", EIGHT, "-f", "csv", *arguments)
+    """The rows of SIGIR'16's eight systems."""
+    ran = riskeval("score", EIGHT, "-f", "csv", *arguments)
     assert ran.code == 0, ran.err
     return list(csv.DictReader(StringIO(ran.out)))
 
@@ -217,7 +217,7 @@ def test_people_see_them_where_they_ask() -> None:
     shown = program.riskeval("score", EIGHT, "-b", "s1", *asked).out
     assert re.search(r"run +delta_sd +wilcoxon_p +above\(0\.3\)\n", shown)
     assert re.search(r"s8 +0\.1866 +0\.81 +3\n", shown)
-    assert "wilcoxon" not in program.riskeval("score", EIGHT, "-b", "s1", "-f", "table").out
+    assert "wilcoxon" not in riskeval("score", EIGHT, "-b", "s1", "-f", "table").out
 
 
 @pytest.mark.parametrize("order", ["mean", "-losses", "run"])
@@ -258,7 +258,7 @@ def test_with_weights_there_is_no_signed_rank_test(tmp_path: Path) -> None:
 
 
 def test_a_rule_cannot_rest_on_wilcoxon_s_test() -> None:
-    ran = program.riskeval("check", EIGHT, "--baseline", "s1", "--require", "wilcoxon_p > 0.05")
+    ran = riskeval("check", EIGHT, "--baseline", "s1", "--require", "wilcoxon_p > 0.05")
     assert ran.code == 2 and "nothing is called 'wilcoxon_p'" in ran.err
-    ran = program.riskeval("score", EIGHT, "--columns", "above(x)")
+    ran = riskeval("score", EIGHT, "--columns", "above(x)")
     assert ran.code == 2 and "no column 'above(x)'" in ran.err

@@ -14,6 +14,7 @@ import riskcli
 from riskcli.risk.population import g_squared, g_squared_of_two
 from tests.helpers import program
 from tests.helpers.console import ROOT
+from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 from tests.helpers.tables import paper_table
 
@@ -87,7 +88,7 @@ def test_topics_shows_the_matrix_s() -> None:
     found = json.loads(program.riskeval(*call, "json").out)
     assert found["g_squared"] == {"score": pytest.approx(value, rel=1e-15)}
     for more in ((), ("--full",), ("--run", "s2")):
-        shown = " ".join(program.riskeval(*call, "table", *more).out.split())
+        shown = " ".join(riskeval(*call, "table", *more).out.split())
         assert f"G² of the matrix: {value:.4g} by score" in shown and "no p-value" in shown
 
 
@@ -99,6 +100,6 @@ def test_diff_shows_the_pair_s_and_says_where_there_is_none() -> None:
     pairs = [(row["score"], row["baseline_score"]) for row in rows]
     expected = sum((x - b) ** 2 / (x + b) for x, b in pairs if x + b)
     assert found["g_squared"] == {"AP": pytest.approx(expected, rel=1e-9), "gm(AP)": None}
-    shown = " ".join(program.riskeval(*call, "table", "--full").out.split())
+    shown = " ".join(riskeval(*call, "table", "--full").out.split())
     assert f"G² of the two runs: {expected:.4g} by AP" in shown
     assert "undefined by gm(AP), which goes below 0" in shown
