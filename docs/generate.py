@@ -25,7 +25,7 @@ from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.glossary import columns_of, exit_codes, glossary_words
 from riskcli.core.limits import COSTS, OTHERWISE, READING
 from riskcli.effectiveness.measures import FAMILIES
-from riskcli.output.measure_words import columns, meaning_of, words_of
+from riskcli.output.measure_words import WILCOXON, column_of, columns, meaning_of, words_of
 from riskcli.risk.measures import measures
 from riskcli.trec.codes import CODES
 
@@ -84,8 +84,17 @@ def reference() -> str:
         "",
     ]
     lines += ["| column | kind | meaning |", "|:--|:--|:--|"]
-    lines += [f"| `{c.name}` | {c.kind} | {_cell(meaning_of(c))} |" for c in columns().values()]
-    lines += ["", "## Effectiveness measures", ""]
+    lines += [
+        f"| `{c.name}` | {c.kind} | {_cell(meaning_of(c))} |"
+        for c in (*columns().values(), column_of(WILCOXON))
+    ]
+    lines += [
+        "",
+        f"`{WILCOXON}` is computed where `--columns` names it.",
+        "",
+        "## Effectiveness measures",
+        "",
+    ]
     lines += ["| name | what | trec_eval's names |", "|:--|:--|:--|"]
     for family in FAMILIES:
         trec = ", ".join(f"`{name}`" for name in (family.plain, family.cut) if name) or "–"

@@ -32,6 +32,7 @@ from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.risk.estimate import Significance
+from riskcli.risk.population import g_squared, g_squared_of_two
 from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frames import (
@@ -59,8 +60,9 @@ __all__ = [
     "InputError", "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError",
     "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable",
     "UsageError", "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs",
-    "diff", "evaluate", "evaluate_corrected", "explain_run", "freeze", "judge", "parse_measure",
-    "parse_rule", "policy", "population_bias", "power_table", "qrels_from_frame",
+    "diff", "evaluate", "evaluate_corrected", "explain_run", "freeze", "g_squared",
+    "g_squared_of_two", "judge", "parse_measure", "parse_rule", "policy", "population_bias",
+    "power_table", "qrels_from_frame",
     "ranking_agreement", "read_population", "read_qrels", "read_queries", "read_run", "risk_table",
     "run_from_frame", "score_runs", "scores_from_frame", "scores_from_ir_measures", "to_judge",
     "topic_table", "validate",

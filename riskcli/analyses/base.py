@@ -14,7 +14,7 @@ from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.limits import COSTS, refuse_beyond
 from riskcli.core.messages import Note, Provenance, UsageError, counted, nearest
 from riskcli.output.formats import Analysis as Analysis
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import PRINTED, words_of
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -78,20 +78,22 @@ def set_up(
     default: Options | None = None,
     noting: bool = True,
     weighs: bool = True,
-    own: bool = False,
+    of_table: bool = False,
 ) -> Setup:
     """The matrices, the options with what was given beside them, and the provenance of the scores.
 
     A baseline that is a file of the evaluation stands for the run in it. That nobody named a
     baseline is noted, unless the analysis does not need one; weights of topics are refused, unless
-    it `weighs` topics; and baselines of single runs, unless it knows such `own` ones.
+    it `weighs` topics; and what only the risk table knows, unless it is that.
     """
     chosen = comparisons.combined(options, baseline, alpha, default)
-    if not own:
+    if not of_table:
         comparisons.refuse_own(chosen)
     matrices, provenance = matrices_of(scores), provenance_of(scores)
     if not weighs:
         refuse_weights(matrices, "this")
+    if chosen.convention == PRINTED and (not of_table or chosen.pool == comparisons.POOL_EACH):
+        raise UsageError("--convention minus-printed is for score alone, without --pool each")
     if not isinstance(scores, Evaluation) and not provenance.settings:  # nobody looked at them yet
         provenance = provenance.adding(notes=notes_on_scores(matrices, "the scores"))
     if isinstance(chosen.population, FrozenPopulation):

@@ -9,14 +9,23 @@ import numpy as np
 
 from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
-from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.arrays import ALL, Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
-from riskcli.output.measure_words import GROUP, columns_beside, columns_of_unjudged, every_column
+from riskcli.output.measure_words import (
+    GROUP,
+    PRINTED,
+    above,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+    is_on_demand,
+)
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
+from riskcli.risk.signed_ranks import wilcoxon_p
 
 OWN = "its own baseline"
 """What the baseline of a block is called in which each run has the one that it declares."""
@@ -53,6 +62,13 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column; the baselines where each run has its own."""
+    scores: Floats | None = None
+    """Of all runs, for what is computed only where it is asked for."""
+    baseline_scores: Floats | None = None
+    """Those that a test may compare them with, of each run where these differ; None where topics
+    have weights."""
+    rows: Rows | None = None
+    """Which of all runs these are; None: all."""
     spread: ReplicateSpread | None = None
     """How much replicates differ, where runs are systems."""
     judge: str = ""
@@ -79,6 +95,8 @@ class Block:
             return self.unjudged.get(name)
         if name in columns_beside():
             return self.beside.get(name)
+        if is_on_demand(name):
+            return self._on_demand(name)
         column = every_column()[name]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
@@ -87,6 +105,19 @@ class Block:
             return estimate.extra.get(name)
         cells: Floats | Flags | None = getattr(estimate, column.field)
         return cells
+
+    def _on_demand(self, name: str) -> Floats | None:
+        if self.scores is None:
+            return None
+        rows = ALL if self.rows is None else self.rows
+        scores, bound, baseline = self.scores[rows], above(name), self.baseline_scores
+        if bound is not None:
+            return np.asarray((scores > bound).sum(axis=1), dtype=float)
+        if baseline is None:
+            return None
+        p = wilcoxon_p(scores, baseline if baseline.ndim == 1 else baseline[rows])
+        p[[] if self.baseline_row is None else self.baseline_row] = np.nan
+        return p
 
     def numbers(self, name: str) -> list[float | None]:
         """A column that holds numbers; None where one is undefined."""
@@ -117,25 +148,34 @@ class Block:
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
             beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
+            rows=indices if self.rows is None else self.rows[indices],
             baseline_row=own_row,
             baseline_members=members,
         )
 
-    def turned(self) -> Self:
-        """The block in the minus convention."""
+    def turned(self, convention: Convention) -> Self:
+        """The block in that convention."""
+        if convention == "plain":
+            return self
         signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
         negated = {name: self.estimates[name].negated() for name in signed}
         unjudged = {**self.unjudged}
         if "urisk_min" in unjudged:
             ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
             unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
+        for measure in measures() if convention == PRINTED else ():
+            if measure.as_printed is not None and measure.id in negated:  # and no test is of it
+                mean, z = self.estimates["mean"].value, self.estimates["zrisk"].value
+                negated[measure.id] = Estimate(measure.as_printed(mean, z / self.topics))
         turned = {**self.estimates, **negated}
         risks = {*self.beside} & {SELF_RISK, FLOOR}
         beside = {
             name: np.negative(cells) + 0.0 if name in risks else cells
             for name, cells in self.beside.items()
         }
-        return replace(self, estimates=turned, unjudged=unjudged, beside=beside, convention="minus")
+        return replace(
+            self, estimates=turned, unjudged=unjudged, beside=beside, convention=convention
+        )
 
     @property
     def topics_in_words(self) -> str:

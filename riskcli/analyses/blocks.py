@@ -112,6 +112,8 @@ def _blocks_of(
                 **replicates.columns_of(matrix, comparison, options.pool, alpha),
                 **corrected,
             },
+            scores=comparison.scores,
+            baseline_scores=baseline.scores if comparison.weights is None else None,
             spread=spread,
             judge=matrix.axes.judge,
         )
@@ -208,6 +210,7 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_members=named,
         baseline_size=len(named),
         ranges=None,
+        baseline_scores=None,
         unjudged={
             name: mean_of_known([block.unjudged[name] for block in same_alpha])
             for name in first.unjudged

@@ -11,7 +11,7 @@ from riskcli.analyses.query_texts import COLUMN, QueryTexts
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import UsageError, joined, listed, nearest
 from riskcli.output.display import Display
-from riskcli.output.result import Result
+from riskcli.output.result import Result, tidy
 from riskcli.output.verdict import Statements
 from riskcli.scores.comparisons import Options, as_names, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
@@ -58,7 +58,8 @@ class RunDiff(base.Analysis):
     def result(self) -> Result:
         """A row a measure and topic."""
         rows = [row for pair in self.pairs for row in rows_of(pair, self.queries, self.most)]
-        return Result(COLUMNS, rows, self.provenance)
+        of_measures = {pair.measure: tidy([pair.g_squared])[0] for pair in self.pairs}
+        return Result(COLUMNS, rows, self.provenance, {"g_squared": of_measures})
 
 
 def diff(

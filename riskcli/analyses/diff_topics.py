@@ -14,10 +14,11 @@ from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import Measure, is_logarithm
 from riskcli.effectiveness.unjudged import Bounds, difference_bounds
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, in_title, width_of
-from riskcli.output.measure_words import about_logarithms
+from riskcli.output.measure_words import about_logarithms, g_squared_line
 from riskcli.output.result import tidy
 from riskcli.output.verdict import Statement
 from riskcli.risk.paired import loses_a_fifth
+from riskcli.risk.population import g_squared_of_two
 from riskcli.scores.documents import Documents
 from riskcli.scores.judging import Judging
 from riskcli.scores.matrix import ScoreMatrix
@@ -52,6 +53,11 @@ class Pair:
     depth: int
     """The number of documents of which the judged share is told."""
     documents: Documents
+
+    @property
+    def g_squared(self) -> float:
+        """SIGIR'16, Eq. 8."""
+        return g_squared_of_two(self.columns["score"], self.columns["baseline_score"])
 
     @property
     def about(self) -> str:
@@ -269,4 +275,5 @@ def _legend(pair: Pair) -> list[str]:
         f"δ: score less base{ends}; judged: % of the top {pair.depth} of run and baseline; "
         "overlap ...: of the two rankings."
     )
-    return [text, *about_logarithms([pair.measure])]
+    of_both = g_squared_line("the two runs", {pair.measure: pair.g_squared})
+    return [text, *about_logarithms([pair.measure]), of_both]

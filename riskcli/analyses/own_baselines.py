@@ -14,6 +14,7 @@ from riskcli.analyses.blocks import blocks_against, corrected_together
 from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.groups import without
 from riskcli.analyses.verdicts import Facts
+from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError, counted, listed, nearest
 from riskcli.output.verdict import Statements
 from riskcli.risk.comparison import Baseline, Comparison
@@ -87,9 +88,20 @@ def _joined(parts: Sequence[Block]) -> Block:
     }
     return replace(
         first, baseline=OWN, runs=tuple(runs), estimates=estimates, unjudged=unjudged,
+        rows=np.concatenate([part.rows for part in parts]), baseline_scores=_of_each(parts),
         beside=beside, ranges=None, ranges_exact=all(part.ranges_exact for part in parts),
         baseline_row=None, baseline_members=(), baseline_size=0, spread=None,
     )  # fmt: skip
+
+
+def _of_each(parts: Sequence[Block]) -> Floats | None:
+    """The scores of each run's own baseline, a row a run of the matrix."""
+    if parts[0].scores is None or parts[0].baseline_scores is None:
+        return None
+    scores = np.zeros_like(parts[0].scores)
+    for part in parts:
+        scores[part.rows] = part.baseline_scores
+    return scores
 
 
 def _statements(

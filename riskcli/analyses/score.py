@@ -18,12 +18,11 @@ from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import (
-    MINUS,
     asked_with,
+    column_of,
     columns,
     columns_beside,
     columns_of_unjudged,
-    every_column,
     weights,
 )
 from riskcli.output.result import Result, Value, tidy
@@ -128,7 +127,7 @@ class ComparisonTable(base.Analysis):
         return tuple(map(self._shown, self.blocks))
 
     def _shown(self, block: Block) -> Block:
-        return block.turned() if self.options.convention == MINUS else block
+        return block.turned(self.options.convention)
 
     @property
     def _every_block(self) -> tuple[Block, ...]:
@@ -202,7 +201,7 @@ def risk_table(
     (columns). `baseline` is a run's name, a glob, several of them, or one of @mean, @median, @max,
     @min (none: @mean); `options` holds the rest, and the baseline where it is not given here.
     """
-    setup = base.set_up(scores, options, baseline, alpha, own=True)
+    setup = base.set_up(scores, options, baseline, alpha, of_table=True)
     options = replace(setup.options, own_baselines={})
     shuffled = any(is_virtual(name) for name in options.wanted)
     work = "score against a virtual baseline" if shuffled else "score"
@@ -263,7 +262,7 @@ def _order(block: Block, column: str) -> list[int]:
 
 def _rows(block: Block, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
     """The cells of these columns: what tells rows apart, and what the measures declare."""
-    return zip(*(_tidy_column(block, every_column()[name]) for name in names), strict=True)
+    return zip(*(_tidy_column(block, column_of(name)) for name in names), strict=True)
 
 
 def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:

@@ -21,7 +21,6 @@ from riskcli.core.messages import UsageError, counted, nearest
 from riskcli.output import display, measure_words
 from riskcli.output.display import BASELINE_MARK, UNDEFINED, Cell, Column, Display, Heading
 from riskcli.output.measure_words import (
-    MINUS,
     about_logarithms,
     titled,
     usual_measures,
@@ -54,7 +53,7 @@ class Layout:
     def __post_init__(self) -> None:
         names = column_names() if self.columns else []
         for name in self.columns:
-            if name not in names:
+            if name not in names and not measure_words.is_on_demand(name):
                 raise UsageError(f"no column {name!r}{nearest(name, names)}")
 
     def decimals(self, values: Sequence[float | None], usual: int = 4) -> list[str]:
@@ -86,7 +85,7 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
                 return make(block, measure, layout, prefix)
     if name == RECORD:
         return _record_column(block, prefix)
-    column = measure_words.every_column()[name]
+    column = measure_words.column_of(name)
     if column.kind == "flag":
         flags = block.cells(name)
         texts = [""] * len(block.runs) if flags is None else list(map(str, flags.tolist()))
@@ -133,7 +132,8 @@ def _measure_column(
     estimate = block.estimates.get(measure.id)
     flags = None if estimate is None or layout.marks == "none" else estimate.flag
     marks = [""] * len(block.runs) if flags is None else flags.tolist()
-    ranked = layout.ranks and measure.id != ordered_by and not block.own_names
+    ranked = layout.ranks and measure.id != ordered_by
+    ranked &= estimate is None or estimate.rank is not None
     texts = layout.decimals(block.numbers(measure.id), words_of(measure).decimals)
     ranks = block.numbers(f"rank_{measure.id}")
     cells = [
@@ -333,7 +333,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     populated |= "population" in table.layout.columns
     explained = {
         "# rank": any(heading.ranked or heading.text == "#" for heading in shown),
-        "⁻ sign turned, higher is riskier": first.convention == MINUS,
+        measure_words.turned_in_words(first.convention): first.convention != "plain",
         f"{BASELINE_MARK} baseline": bool(first.baseline_members),
         f"population: {population_in_words(first.population)}": populated,
         f"{large_losses}: topics that lose over a fifth": large_losses in texts,

@@ -20,6 +20,7 @@ from riskcli.output.display import Cell, Column, Display, Heading
 from riskcli.output.measure_words import (
     MINUS,
     about_logarithms,
+    g_squared_line,
     titled,
     usual_measures,
     weights,
@@ -31,6 +32,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import negative
 from riskcli.risk.exploratory import exploratory as exploratory
 from riskcli.risk.measures import measures
+from riskcli.risk.population import g_squared
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import repeats_of
@@ -89,6 +91,8 @@ class TopicTable(base.Analysis):
     detailed: bool = False
     """Whether a screen, too, shows the topics of each run."""
     queries: QueryTexts = field(default_factory=QueryTexts)
+    g_squared: Mapping[str, float] = field(default_factory=dict)
+    """How far each effectiveness measure's matrix is from proportional; NaN below 0."""
     by_group: tuple[Display, ...] = ()
     """What the groups of topics lose, a table a grouping."""
 
@@ -139,7 +143,13 @@ class TopicTable(base.Analysis):
         if self.detailed or not self.hard:
             return self.displays(width)
         taken = sum(len(each.rows) + len(each.caption) + 4 for each in self.by_group)
-        return [*self.by_group, *tables_of(self.hard, width, self.queries, taken)]
+        tables = tables_of(self.hard, width, self.queries, taken + len(self._below))
+        tables[-1] = replace(tables[-1], caption=[*self._below, *tables[-1].caption])
+        return [*self.by_group, *tables]
+
+    @property
+    def _below(self) -> list[str]:
+        return [g_squared_line("the matrix", self.g_squared)] if self.g_squared else []
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
@@ -161,7 +171,7 @@ class TopicTable(base.Analysis):
             caption += [self.churn.legend] if self.churn else []
             if any(heading.text == "judges" for heading in tables[-1].headings):
                 caption.append(_JUDGES_LEGEND)
-            caption += about_logarithms(part.measure for part in self.parts)
+            caption += [*about_logarithms(part.measure for part in self.parts), *self._below]
             tables[-1] = replace(tables[-1], caption=caption)
         return tables
 
@@ -190,7 +200,9 @@ class TopicTable(base.Analysis):
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
-        return Result((*KEYS, *names, *added), rows, self.provenance, {"totals": totals})
+        of_matrices = dict(zip(self.g_squared, tidy(self.g_squared.values()), strict=True))
+        extra = {"totals": totals, "g_squared": of_matrices}
+        return Result((*KEYS, *names, *added), rows, self.provenance, extra)
 
 
 def _column(part: RunTopics, name: str) -> Column:
@@ -261,9 +273,7 @@ def topic_table(
     check_words(order=(order, TopicOrder))
     setup = base.set_up(scores, options, baseline, alpha)
     options, names = setup.options, as_names(runs or ())
-    lines = sum(
-        len(_matching_rows(matrix.runs, names)) * len(matrix.topics) for matrix in setup.matrices
-    )
+    lines = sum(len(_matching_rows(m.runs, names)) * len(m.topics) for m in setup.matrices)
     base.refuse_much("topics", setup.matrices, options, lines=lines * len(options.levels))
     tables: list[RunTopics] = []
     notes: list[Note] = []
@@ -291,6 +301,7 @@ def topic_table(
     return TopicTable(
         tuple(tables), options.significance.gamma, churn, hard=hard, of_runs=of_runs,
         queries=texts, by_group=by_group, provenance=provenance,
+        g_squared={m.measure: g_squared(m.values, m.weights) for m in setup.matrices},
     )  # fmt: skip
 
 

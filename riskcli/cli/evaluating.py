@@ -73,7 +73,7 @@ def options_of(against: Given, swept: bool) -> Options:
 def _alphas(against: Given) -> tuple[float, ...]:
     """Each alpha asked for, once; under the minus convention what is asked for is 1 + alpha."""
     given = tuple(dict.fromkeys(alpha for group in against.alphas for alpha in group))
-    if against.convention != "minus":
+    if against.convention == "plain":
         return given
     for alpha_hat in given:
         if alpha_hat < 1:

@@ -72,7 +72,8 @@ class Against:
     )
     convention: Convention = _comparison(
         "--convention", choice=Convention, default="plain", settings=NOTHING,
-        help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
+        help="minus turns the signs of the risk measures: higher is riskier (ECIR'20); "
+        "minus-printed takes its Eq. 8 for GeoRisk to the letter (score alone).",
     )
     pool: Pool = _comparison(
         "--pool", choice=Pool, default="mean", settings=NOTHING,

@@ -16,6 +16,8 @@ Flags = NDArray[np.str_]
 ALL = slice(None)
 """Every row."""
 
+LEAST_OF_LOGARITHMS = 0.00001
+"""What trec_eval's geometric means take in place of a smaller score."""
 _CELLS_AT_ONCE = 50_000
 TINY = 1e-60
 """Fourth powers of smaller numbers are lost."""
@@ -27,6 +29,11 @@ def row_blocks(rows: int, columns: int, cells: int | None = None) -> list[slice]
     """Rows in portions of so many cells: by default such as fit into the processor's cache."""
     at_once = max(1, (cells or _CELLS_AT_ONCE) // max(columns, 1))
     return [slice(start, min(start + at_once, rows)) for start in range(0, rows, at_once)]
+
+
+def logarithms(scores: Floats, most: float = 1.0) -> Floats:
+    """ln of each score from 0 to the `most`, above which rounding may leave one."""
+    return np.asarray(np.log(np.clip(scores, LEAST_OF_LOGARITHMS, most)))
 
 
 def units(rows: Floats) -> Floats:

@@ -18,7 +18,8 @@ Pool = Literal["mean", "median", "max", "min", "each"]
 """How a set of baselines becomes one score per topic; `each` takes them in turn."""
 PopulationRule = Literal["all", "baselines"]
 Loss = Literal["linear", "smooth", "smooth:fit"]
-Convention = Literal["plain", "minus"]
+Convention = Literal["plain", "minus", "minus-printed"]
+"""The last is minus with ECIR'20's Eq. 8 to the letter."""
 Test = Literal["jackknife", "swap"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 Marks = Literal["arrows", "daggers", "none"]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from riskcli.core.arrays import Counts, Floats, discounts, divided
-from riskcli.effectiveness.measures import Measure, RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
+from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.measures.err import stop_probability, terms_of_stops
 from riskcli.effectiveness.measures.rbp import persistence_weights
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Floats, Mask, divided
+from riskcli.core.arrays import Floats, Mask, divided, logarithms
 from riskcli.core.choices import Precision, Unjudged
 from riskcli.core.messages import UsageError
-from riskcli.effectiveness.measures import Measure, RankedGrades
+from riskcli.effectiveness.grades import JudgedSubtopics, RankedGrades, RankedSubtopics
+from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, Top, ranked
-from riskcli.effectiveness.subtopics import JudgedSubtopics, RankedSubtopics
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
@@ -177,6 +177,8 @@ class Scorer:
                 values = np.array([by_topic[topic][key] for topic in answer.topics], dtype=float)
             else:
                 values = compute(measure, self._ranked_grades(measure, answer))
+            inner = measure.inner
+            values = values if inner is None else logarithms(values, inner.family.most)
             scores[str(measure)] = values
         return Scored(answer.topics, scores, answer.signs, answer.shares, answer.top)
 

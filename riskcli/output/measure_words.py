@@ -5,6 +5,7 @@ described by the docstring of its `values`; tables show it where `--columns` ask
 machine formats have its columns at the end.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from riskcli.risk.measures import measures
 
 GROUP = "group"
 """The column that names a group of topics."""
+WILCOXON = "wilcoxon_p"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,13 @@ def about_logarithms(measures_shown: Iterable[str]) -> list[str]:
     named = ", ".join(filter(is_logarithm, dict.fromkeys(measures_shown)))
     shown = "means are shown as exp of the mean logarithm, as trec_eval does"
     return [f"{named}: {shown}; scores, differences and risk are in logarithms."] if named else []
+
+
+def g_squared_line(of: str, figures: Mapping[str, float]) -> str:
+    """The line of a legend on G² by effectiveness measure, which has no p-value."""
+    each = [f"{value:.4g} by {name}" for name, value in figures.items() if value == value]
+    below = [f"undefined by {name}, which goes below 0" for name, v in figures.items() if v != v]
+    return f"G² of {of}: {', '.join([*each, *below])} (a description: it has no p-value)."
 
 
 def usual_measures() -> list[RiskMeasure]:
@@ -154,6 +163,7 @@ _COLUMNS = {
     "mean_dz": "effect size d_z: mean difference over its standard deviation",
     "mean_dz_lo": "lower end of d_z's confidence interval",
     "mean_dz_hi": "upper end of d_z's confidence interval",
+    "delta_sd": "standard deviation of δ over the topics, c - 1 in the divisor",
     "wins": "topics on which the run exceeds the baseline",
     "ties": "topics on which the two are equal",
     "losses": "topics on which the run falls below the baseline",
@@ -177,6 +187,12 @@ _OF_UNJUDGED = {
     MeasureColumn("baseline_judged", "number"): "the same of the baseline",
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
+
+_ON_DEMAND = {
+    MeasureColumn(WILCOXON, "p"): "two-sided p-value of Wilcoxon's signed rank test that δ is "
+    "symmetric about 0: not of the mean, nor of risk; topics without a difference are dropped",
+}
+"""What is computed where --columns names it."""
 
 JUDGED, RANKED = (
     ("mean", "trisk", "zrisk", "georisk"),
@@ -250,7 +266,7 @@ ORDER = (
     "reward_risk_ratio", "win_loss_ratio", "mean_dz", "mean_dz_lo", "mean_dz_hi",
     "mean_diff_lo", "mean_diff_hi", "zrisk_diff_lo", "zrisk_diff_hi", "georisk_diff_lo",
     "georisk_diff_hi", "rank_mean_lo", "rank_mean_hi", "rank_zrisk_lo", "rank_zrisk_hi",
-    "rank_georisk_lo", "rank_georisk_hi",
+    "rank_georisk_lo", "rank_georisk_hi", "shortfall", "rank_shortfall", "delta_sd",
 )  # fmt: skip
 """The contract with whoever reads the machine formats: new columns come after these."""
 
@@ -284,12 +300,33 @@ def asked_with(name: str) -> str:
 @cache
 def every_column() -> Mapping[str, MeasureColumn]:
     """All columns that a risk table can have, by name."""
-    return {**columns(), **columns_of_unjudged(), **columns_beside()}
+    return {
+        **columns(), **columns_of_unjudged(), **columns_beside(), **{c.name: c for c in _ON_DEMAND}
+    }  # fmt: skip
+
+
+_ABOVE = re.compile(r"above\((-?(?:\d+\.?\d*|\.\d+))\)")
+
+
+def above(name: str) -> float | None:
+    """The bound that a column of that name counts topics beyond, if it is such a one."""
+    match = _ABOVE.fullmatch(name)
+    return float(match[1]) if match else None
+
+
+def is_on_demand(name: str) -> bool:
+    """Whether a column is computed only where it is asked for."""
+    return name == WILCOXON or above(name) is not None
+
+
+def column_of(name: str) -> MeasureColumn:
+    """The column that a table can have by that name."""
+    return every_column().get(name) or MeasureColumn(name, "count")
 
 
 def meaning_of(column: MeasureColumn) -> str:
     """What a column holds, in words."""
-    known = {**_KEYS, **_OF_UNJUDGED, **_BESIDE}
+    known = {**_KEYS, **_OF_UNJUDGED, **_BESIDE, **_ON_DEMAND}
     meaning = known.get(column) or _COLUMNS.get(column.name)
     measure = next((m for m in measures() if m.id == column.measure), None)
     if meaning or measure is None or column.field is None:
@@ -307,12 +344,20 @@ def meaning_of(column: MeasureColumn) -> str:
 
 
 MINUS: Convention = "minus"
+PRINTED: Convention = "minus-printed"
+
+
+def turned_in_words(convention: Convention) -> str:
+    """What a legend says of the sign."""
+    printed = "; (Eq. 8): as ECIR'20 prints it, without ranks or tests"
+    return "⁻ sign turned, higher is riskier" + (printed if convention == PRINTED else "")
 
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:
     """The measure's title: URisk, or URisk with a superscript minus."""
-    turned = convention == MINUS and measure.signed
-    return words_of(measure).title + ("⁻" if turned else "")
+    turned = convention != "plain" and measure.signed
+    printed = convention == PRINTED and measure.as_printed is not None
+    return words_of(measure).title + ("⁻" if turned else "") + (" (Eq. 8)" if printed else "")
 
 
 def weights(alphas: Sequence[float | None], convention: Convention) -> str:
@@ -325,9 +370,9 @@ def weights(alphas: Sequence[float | None], convention: Convention) -> str:
 
 def symbol(convention: Convention) -> str:
     """α, or α with a hat, which is 1 + α."""
-    return "α̂" if convention == MINUS else "α"
+    return "α" if convention == "plain" else "α̂"
 
 
 def weight(alpha: float, convention: Convention) -> float:
     """The number that goes with the symbol."""
-    return 1 + alpha if convention == MINUS else alpha
+    return alpha if convention == "plain" else 1 + alpha

@@ -104,6 +104,8 @@ class RiskMeasure:
     """Where two runs swap places as alpha grows."""
     turns: FindTurns | None = None
     """Where a run alone turns as alpha grows, at a level gamma."""
+    as_printed: Callable[[Floats, Floats], Floats] | None = None
+    """ECIR'20's own formula of the minus convention, of mean and ZRisk/c, where it is another."""
     signed: bool = True
     """Whether the minus convention (higher is riskier) turns its sign round."""
 

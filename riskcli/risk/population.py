@@ -324,6 +324,25 @@ def standardised(scores: Floats, expected: Floats, root: Floats | None = None) -
     return divided(departure(scores, expected), np.sqrt(expected) if root is None else root)
 
 
+def g_squared(scores: Floats, weights: Weights = None) -> float:
+    """Σ z² of a matrix (SIGIR'16, Eq. 4), which scores allow no p-value of; NaN below 0."""
+    if np.min(scores, initial=0.0) < 0:
+        return float("nan")
+    population = Population.within(scores, scores.sum(axis=0, keepdims=True), weights)
+    return float(weighed(population.z**2, weights).sum())
+
+
+def g_squared_of_two(scores: Floats, baseline: Floats) -> float:
+    """Σ (x − y)² / (x + y) (SIGIR'16, Eq. 8): each is expected to have half of a topic's total.
+
+    For runs of equal means it is the G² of their matrix; NaN where a score is below 0.
+    """
+    both = np.stack([scores, baseline])
+    return (
+        float("nan") if (both < 0).any() else float((standardised(both, both.mean(0)) ** 2).sum())
+    )
+
+
 def departure(scores: Floats, expected: Floats) -> Floats:
     """x - e, exactly 0 where it is no more than rounding."""
     difference = np.asarray(scores - expected)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Mask, Rows
 from riskcli.core.messages import UsageError, nearest
-from riskcli.effectiveness.measures import Measure, RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
+from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.ranking import Top
 from riskcli.effectiveness.unjudged import RankedPair
 from riskcli.trec.arrow import Texts

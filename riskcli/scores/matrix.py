@@ -27,7 +27,7 @@ from riskcli.core.messages import (
     natural_order,
     naturally,
 )
-from riskcli.effectiveness.measures import is_logarithm, unanswered_score
+from riskcli.effectiveness.measures import highest_score, is_logarithm, unanswered_score
 from riskcli.risk.comparison import column_mean
 from riskcli.risk.weights import mean
 from riskcli.scores.axes import Axes, Replicates
@@ -241,8 +241,9 @@ class ScoreMatrix:
 
     def check_logarithms(self) -> None:
         """Refuse a score that cannot be the logarithm that its measure has for a score."""
-        if self.has_logarithms and (self.values > 0).any():
-            run, topic = np.argwhere(self.values > 0)[0]
+        most = highest_score(self.measure)
+        if self.has_logarithms and (self.values > most).any():
+            run, topic = np.argwhere(self.values > most)[0]
             raise UsageError(
                 f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
                 f"{self.values[run, topic]:g}, and {self.measure} is a logarithm of at most 0"

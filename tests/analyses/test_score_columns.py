@@ -7,20 +7,24 @@ import json
 import re
 from io import StringIO
 from pathlib import Path
+from statistics import stdev
 
 import openpyxl
 import pytest
 from pyarrow import parquet
+from scipy import stats
 
 import riskcli
 from riskcli.analyses.score import column_names
 from riskcli.output.formats import FORMATS, RowsFormat
-from riskcli.output.measure_words import columns_beside, columns_of_unjudged
+from riskcli.output.measure_words import WILCOXON, columns_beside, columns_of_unjudged
 from tests.helpers import program
+from tests.helpers.console import ROOT
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-m", "ERR@20")
+EIGHT = ROOT / "docs/examples/eight-systems.csv"
 MACHINE = [each.name for each in FORMATS if isinstance(each, RowsFormat)]
 
 
@@ -68,7 +72,7 @@ def test_without_columns_all_are_there(format: str, tmp_path: Path) -> None:
     path = tmp_path / f"table.{format}"
     assert riskeval(*SCORE, "-o", path).code == 0
     made = re.compile("wtl|_interval|_ranks")
-    asked = {*columns_of_unjudged(), *columns_beside()}
+    asked = {*columns_of_unjudged(), *columns_beside(), WILCOXON}
     machine = [name for name in column_names() if not made.search(name) and name not in asked]
     assert columns_in(path) == machine and machine[:6] == [
         "run", "measure", "baseline", "population", "alpha", "topics",
@@ -171,3 +175,90 @@ def test_the_notes_of_a_table_are_about_its_own_alpha(format: str, apart: str) -
     out = out.replace(r"$\times$", "×")
     weights = [re.findall("×[0-9]+", part) for part in re.split(apart, out, flags=re.M)]
     assert [each for each in weights if each] == [["×2"], ["×6"], ["×21"]]
+
+
+# What is computed where it is asked for alone
+
+
+def eight(*arguments: str) -> list[dict[str, str]]:
+    """The rows of SIGIR'16's eight systems."""
+    ran = riskeval("score", EIGHT, "-f", "csv", *arguments)
+    assert ran.code == 0, ran.err
+    return list(csv.DictReader(StringIO(ran.out)))
+
+
+def scores_of_eight() -> dict[str, list[float]]:
+    with EIGHT.open(encoding="utf-8") as file:
+        return {row.pop("run"): [float(x) for x in row.values()] for row in csv.DictReader(file)}
+
+
+def test_differences_have_their_deviation_and_wilcoxon_s_test() -> None:
+    rows = eight("-b", "s1", "--columns", "run,delta_sd,wilcoxon_p,mean_diff,mean_dz")
+    scores = scores_of_eight()
+    for row in rows:
+        if row.pop("run") == "s1":
+            assert set(row.values()) == {""}
+    for run, row in zip([r["run"] for r in eight("-b", "s1")], rows, strict=True):
+        if run == "s1":
+            continue
+        delta = [round(x - b, 12) for x, b in zip(scores[run], scores["s1"], strict=True)]
+        assert float(row["delta_sd"]) == pytest.approx(stdev(delta), rel=1e-12)
+        assert float(row["mean_dz"]) == pytest.approx(
+            float(row["mean_diff"]) / float(row["delta_sd"]), abs=1e-12
+        )
+        left = [each for each in delta if each]
+        ties = len({abs(each) for each in left}) < len(left)
+        expected = stats.wilcoxon(left, method="approx" if ties else "exact").pvalue
+        assert float(row["wilcoxon_p"]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_people_see_them_where_they_ask() -> None:
+    asked = ("--columns", "delta_sd,wilcoxon_p,above(0.3)", "-f", "table")
+    shown = program.riskeval("score", EIGHT, "-b", "s1", *asked).out
+    assert re.search(r"run +delta_sd +wilcoxon_p +above\(0\.3\)\n", shown)
+    assert re.search(r"s8 +0\.1866 +0\.81 +3\n", shown)
+    assert "wilcoxon" not in riskeval("score", EIGHT, "-b", "s1", "-f", "table").out
+
+
+@pytest.mark.parametrize("order", ["mean", "-losses", "run"])
+def test_they_go_with_their_runs_however_these_are_sorted(order: str) -> None:
+    names = "run,wilcoxon_p,above(0.3)"
+    whole = {row["run"]: row for row in eight("-b", "s1", "--columns", names)}
+    some = eight("-b", "s1", "--columns", names, "--sort", order, "--top", "3")
+    assert len(some) < 8 and all(row == whole[row["run"]] for row in some)
+
+
+@pytest.mark.parametrize("bound", ["0.3", "0", "-1", ".35", "0.350", "1"])
+def test_topics_above_a_score_are_counted(bound: str) -> None:
+    name = f"above({bound})"
+    found = {row["run"]: row[name] for row in eight("--columns", f"run,{name}")}
+    expected = {run: sum(x > float(bound) for x in own) for run, own in scores_of_eight().items()}
+    assert found == {run: str(count) for run, count in expected.items()}
+
+
+def test_a_mean_of_p_values_is_none_and_one_of_deviations_is_one() -> None:
+    names = "baseline,run,delta_sd,wilcoxon_p,above(0.3)"
+    rows = eight("-b", "s1,s2", "--pool", "each", "--columns", names)
+    of = {(row["baseline"], row["run"]): row for row in rows}
+    whole = of["each(s1,s2)", "s8"]
+    two = [float(of[name, "s8"]["delta_sd"]) for name in ("s1", "s2")]
+    assert float(whole["delta_sd"]) == pytest.approx(sum(two) / 2)
+    assert (whole["wilcoxon_p"], whole["above(0.3)"]) == ("", "3")
+    assert all(of[name, "s8"]["wilcoxon_p"] for name in ("s1", "s2"))
+
+
+def test_with_weights_there_is_no_signed_rank_test(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.tsv"
+    weights.write_text("topic\tweight\n" + "".join(f"t{i}\t{i}\n" for i in range(1, 6)))
+    names = ("--columns", "run,delta_sd,wilcoxon_p")
+    rows = eight("-b", "s1", "--weights", str(weights), *names)
+    assert {row["wilcoxon_p"] for row in rows} == {""}
+    plain = {row["run"]: row["delta_sd"] for row in eight("-b", "s1", *names)}
+    assert all(row["delta_sd"] != plain[row["run"]] for row in rows if row["run"] != "s1")
+
+
+def test_a_rule_cannot_rest_on_wilcoxon_s_test() -> None:
+    ran = riskeval("check", EIGHT, "--baseline", "s1", "--require", "wilcoxon_p > 0.05")
+    assert ran.code == 2 and "nothing is called 'wilcoxon_p'" in ran.err
+    ran = riskeval("score", EIGHT, "--columns", "above(x)")
+    assert ran.code == 2 and "no column 'above(x)'" in ran.err

@@ -136,7 +136,7 @@ def test_no_column_and_no_document_unless_asked_for() -> None:
     assert asked[[*columns()]].equals(table)
 
 
-@pytest.mark.parametrize("measure", ["gm_map", "NumRelRet", "Judged@5"])
+@pytest.mark.parametrize("measure", ["gm_map", "gm(P@4)", "NumRelRet", "Judged@5"])
 def test_what_nothing_bounds_is_refused(measure: str) -> None:
     runs, _, known = made(4)
     scores = score_runs(runs, known, measure, rules=BOUNDS)

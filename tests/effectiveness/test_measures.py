@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import pytrec_eval
 from hypothesis import given
@@ -12,9 +14,12 @@ from riskcli.effectiveness.measures import (
     DEFAULT_MEASURES,
     FAMILIES,
     Family,
+    is_logarithm,
+    is_measure,
     parse_measures,
     split_names,
     texts_of,
+    unanswered_score,
 )
 
 NO_SCORES = {"relstring", "runid", "num_q"}
@@ -56,6 +61,10 @@ SAME = {
     "Rndcg": ["Rndcg"],
     "ndcg_rel": ["ndcg_rel"],
     "gm_map": ["gm_map"],
+    "gm(AP)": ["gm(AP)", "gm(map)", " GM( ap ) "],
+    "gm(nDCG@20)": ["gm(ndcg_cut_20)", "gm(nDCG@020)"],
+    "gm(RBP(p=0.8,rel=1)@10)": ["gm(RBP@10)", "gm(rbp(rel=1,p=.8)@10)"],
+    "gm(nDCG(dcg='exp-log2')@5)": ['gm(ndcg(dcg="exp-log2")@5)'],
     "RBP(p=0.8,rel=1)": ["RBP", "rbp(p=.8)", "RBP(rel=1,p=0.80)", "RBP(p=0.8,rel=1)"],
     "RBP(p=0.5,rel=2)@10": ["RBP(rel=2,p=0.5)@10", "RBP(p=.5,rel=2)@10"],
     "RBPres(p=0.95)": ["RBPres(p=.95)"],
@@ -96,7 +105,8 @@ def test_the_canonical_form_parses_back_to_the_same(canonical: str) -> None:
 
 
 def test_every_family_is_in_the_table() -> None:
-    assert {parse_measure(canonical).family.name for canonical in SAME} == {
+    parsed = [parse_measure(canonical) for canonical in SAME]
+    assert {measure.family.name for measure in parsed if measure.inner is None} == {
         family.name for family in FAMILIES
     }
 
@@ -240,6 +250,7 @@ SEVERAL = {
     "IPrec@0.1,0.2": ["IPrec@0.1", "IPrec@0.2"],
     "P@5 nDCG@10": ["P@5", "nDCG@10"],
     "P@5, 10\tAP": ["P@5", "P@10", "AP"],
+    "gm(RBP(p=0.8,rel=1)@10),AP gm(P@5)": ["gm(RBP(p=0.8,rel=1)@10)", "AP", "gm(P@5)"],
     "nDCG( dcg = 'exp-log2' )@20 P( rel = 2 )@5,10": [
         "nDCG(dcg='exp-log2')@20",
         "P(rel=2)@5",
@@ -279,3 +290,35 @@ def test_the_defaults_are_those_of_the_web_tracks() -> None:
 def test_one_measure_or_several_may_be_given() -> None:
     assert texts_of("ERR@20") == texts_of(parse_measure("err@20")) == ("ERR@20",)
     assert texts_of(["ERR@20", parse_measure("map")]) == ("ERR@20", "AP")
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_geometric_mean_has_the_cutoff_of_its_measure(name: str) -> None:
+    inner = parse_measure(name)
+    if inner.family.most == math.inf or inner.family.logarithm:
+        assert not is_measure(f"gm({name})")
+        return
+    measure = parse_measure(f"gm({name})")
+    assert (str(measure), measure.cutoff) == (f"gm({inner})", inner.cutoff)
+    for file_name in (str(measure), f"{measure} [human (2)]"):
+        assert is_logarithm(file_name)
+        nothing = 1.0 if inner.family.name == "RBPres" else 1e-5
+        assert unanswered_score(file_name) == pytest.approx(math.log(nothing), rel=1e-15)
+
+
+REFUSED = {
+    "gm(gm(AP))": r"measure 'gm\(gm\(AP\)\)': gm\(AP\) has logarithms already",
+    "gm(gm_map)": "gm_map has logarithms already",
+    "gm(NumRet)": "NumRet counts documents",
+    "gm(utility)": "utility counts documents",
+    "gm(APP)": "unknown measure 'APP'; did you mean AP",
+    "gm(P)": "it needs a cutoff",
+    "gm": "unknown measure 'gm'",
+}
+
+
+@pytest.mark.parametrize(("name", "reason"), REFUSED.items())
+def test_of_what_there_is_no_geometric_mean(name: str, reason: str) -> None:
+    assert not is_measure(name)
+    with pytest.raises(UsageError, match=reason):
+        parse_measure(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +13,7 @@ import pytest
 import pytrec_eval
 
 from riskcli import Evaluation, Rules, Scorer, UsageError, evaluate, parse_measure
-from riskcli.core.choices import Precision
+from riskcli.core.choices import Precision, Unjudged
 from riskcli.effectiveness.measures import FAMILIES, parse_measures
 from riskcli.trec import source
 from tests.conftest import Write
@@ -149,6 +150,36 @@ def test_a_relevance_level_is_pytrec_evals(name: str, level: int) -> None:
     asked, key = PLAIN[name]
     expected = {topic: values[key] for topic, values in plainly(asked, level).items()}
     assert next(iter(found.values())) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+GEOMETRIC = ("AP", "nDCG@10", "P@5", "ERR@20", "RBP(p=0.8,rel=1)@10", "RBPres", "Bpref")
+
+
+def test_a_geometric_mean_is_of_the_logarithms_that_trec_eval_takes() -> None:
+    asked = [*GEOMETRIC, *(f"gm({name})" for name in GEOMETRIC), "gm_map", "gm_bpref"]
+    found = scored(asked, *random_topics())
+    for name in GEOMETRIC:
+        canonical = str(parse_measure(name))
+        plain, logs = found[canonical], found[f"gm({canonical})"]
+        assert min(plain.values()) < 1e-5 or name == "RBPres"  # some are nothing
+        expected = {t: math.log(min(max(x, 0.00001), 1)) for t, x in plain.items()}
+        assert logs == pytest.approx(expected, rel=1e-15, abs=0)
+    assert found["gm(AP)"] == pytest.approx(found["gm_map"], rel=1e-15, abs=0)
+    theirs = {topic: values["gm_map"] for topic, values in plainly("gm_map").items()}
+    assert found["gm(AP)"] == pytest.approx(theirs, rel=1e-15, abs=0)
+    assert found["gm(Bpref)"] == pytest.approx(found["gm_bpref"], rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("rule", ["zero", "condensed"])
+def test_a_geometric_mean_scores_files_as_gm_map_does(write: Write, rule: Unjudged) -> None:
+    docs, grades = random_topics()
+    some = {topic: docs[topic] for topic in list(docs)[::3]}  # the others are not answered
+    files = [write("all.run", run_text(docs)), write("some.run", run_text(some))]
+    rules = Rules(("gm(AP)", "gm_map"), unjudged=rule)
+    ours, theirs = evaluate(files, qrels=write("judged", qrels_text(grades)), rules=rules).matrices
+    assert ours.measure == "gm(AP)" and ours.has_logarithms
+    np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-15)
+    np.testing.assert_allclose(ours.shown_means(), theirs.shown_means(), rtol=1e-15)
 
 
 # The reference, which has ERR, the exponential gain and RR@k as well

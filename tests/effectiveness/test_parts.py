@@ -21,7 +21,18 @@ SUMS = (
     "RBP", "RBP(p=0.95,rel=2)@10", "R@5", "R(rel=2)@100", "RR", "RR@3", "RR(rel=4)",
     "Success@1", "Success(rel=2)@10", "SetP", "SetP(rel=2)", "SetR", "SetR(rel=4)",
 )  # fmt: skip
-NONE = ("Rprec", "Bpref", "IPrec@0.1", "SetF", "gm_map", "NumRet", "RBPres", "Judged@10", "G")
+NONE = (
+    "Rprec",
+    "Bpref",
+    "IPrec@0.1",
+    "SetF",
+    "gm_map",
+    "gm(AP)",
+    "NumRet",
+    "RBPres",
+    "Judged@10",
+    "G",
+)
 
 
 def check_sums(run: Run, qrels: Qrels) -> None:

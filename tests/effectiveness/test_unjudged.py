@@ -140,7 +140,7 @@ def bounds_of(name: str, topics: Sequence[Topic], highest: int = 3) -> Bounds:
 
 
 @pytest.mark.parametrize(
-    "name", ["gm_map", "gm_bpref", "NumRelRet", "utility", "Judged@5", "RBPres"]
+    "name", ["gm_map", "gm(ERR@5)", "gm_bpref", "NumRelRet", "utility", "Judged@5", "RBPres"]
 )
 def test_of_what_has_no_bounds_nothing_is_said(name: str) -> None:
     assert difference_bounds(parse_measure(name), pair_of(topics_of(2), 2)) is None

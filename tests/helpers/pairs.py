@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.core.arrays import Counts
-from riskcli.effectiveness.measures import RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
 from riskcli.effectiveness.unjudged import RankedPair
 
 

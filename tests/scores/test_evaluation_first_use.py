@@ -227,16 +227,17 @@ def test_several_judgements_score_the_same_runs_under_each(runs: Path, write: Wr
     assert run_inside("score", runs, "-q", QRELS, "-q", QRELS).code == 2
 
 
+@pytest.mark.parametrize("name", ["gm_map", "gm(AP)"])
 def test_logarithms_are_logarithms_under_each_of_several_judgements(
-    runs: Path, write: Write
+    runs: Path, write: Write, name: str
 ) -> None:
     model = write("model.qrels", "".join(QRELS.read_text().splitlines(keepends=True)[::2]))
-    call = ("-m", "gm_map", "-b", "indriCASP", "-f", "json", "--quiet")
+    call = ("-m", name, "-b", "indriCASP", "-f", "json", "--quiet")
     both = json.loads(run_inside("score", runs, "-q", QRELS, "-q", model, *call).out)
     alone = json.loads(run_inside("score", runs, "-q", QRELS, *call).out)
-    found = [row for row in both["rows"] if row["measure"] == "gm_map [simulated.qrels]"]
+    found = [row for row in both["rows"] if row["measure"] == f"{name} [simulated.qrels]"]
     for row, expected in zip(found, alone["rows"], strict=True):
-        assert {name: row[name] for name in expected} | {"measure": "gm_map"} == expected
+        assert {name: row[name] for name in expected} | {"measure": name} == expected
     assert all(0 < row["mean"] < 1 for row in both["rows"])
 
 

@@ -22,6 +22,7 @@ from riskcli.core.choices import population_in_words
 from riskcli.core.messages import Note, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
+    WILCOXON,
     about_logarithms,
     asked_with,
     columns_beside,
@@ -36,7 +37,7 @@ from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
-_NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group")
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group", WILCOXON)
 _NAN = float("nan")
 
 

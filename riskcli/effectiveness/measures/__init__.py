@@ -7,42 +7,21 @@ pytrec_eval does not compute brings a function of its own (`computed_by`).
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import inf
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, logarithms
 from riskcli.core.messages import UsageError, nearest
-
-if TYPE_CHECKING:
-    from riskcli.effectiveness.subtopics import RankedSubtopics
+from riskcli.effectiveness.grades import RankedGrades
 
 Argument = Literal["none", "cutoff", "optional cutoff", "value"]
 Value = int | float | str
 HIGHEST_GRADE = 2**15
-
-
-@dataclass(frozen=True)
-class RankedGrades:
-    """The rankings of a run by topic (row) and rank (column): what a measure computed here sees.
-
-    Beyond the end of a ranking nothing is judged.
-    """
-
-    grades: NDArray[np.int64]
-    """0 where a document is not judged."""
-    judged: NDArray[np.bool_]
-    counts: NDArray[np.intp]
-    """How many documents each topic has, as far as there are columns."""
-    max_grade: int
-    """The highest grade that there can be (--max-grade)."""
-    subtopics: "RankedSubtopics | None" = None
-    """Of judgements by subtopic, for a measure of these."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +100,12 @@ class Measure:
     at: str | None = None
     given: tuple[tuple[str, Value], ...] = ()
     """The parameters that differ from their defaults, in the family's order."""
+    inner: "Measure | None" = None
+    """The measure of whose scores these are the logarithms: AP in gm(AP)."""
 
     def __str__(self) -> str:
+        if self.inner is not None:
+            return f"gm({self.inner})"
         shown = [
             f"{parameter.name}={self[parameter.name]!r}"
             for parameter in self.family.parameters
@@ -211,6 +194,7 @@ _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+(\.
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WITH_CUTOFF = re.compile(r"(.*?[@._])\d+(?:\.\d+)?")
 _SPELLINGS = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
+_GEOMETRIC = re.compile(r"gm\((.*)\)", re.IGNORECASE)
 _ALIASES = {"mrr": "rr", "precision": "p"}
 
 
@@ -251,7 +235,8 @@ def _may_be_asked_for(text: str) -> bool:
 
 def is_measure(text: str) -> bool:
     """Whether that is the name of a measure."""
-    if _family_in(text.strip())[0] is None:  # to say which one may be meant takes long
+    bare = _GEOMETRIC.sub(r"\1", text.strip())
+    if _family_in(bare)[0] is None:  # to say which one may be meant takes long
         return False
     try:
         parse_measure(text)
@@ -289,6 +274,8 @@ def canonical_name(text: str) -> str:
 def parse_measure(text: str) -> Measure:
     """One measure by ir_measures' or trec_eval's name."""
     text = text.strip()
+    if within := _GEOMETRIC.fullmatch(text):
+        return _geometric(parse_measure(within[1]))
     family, at, arguments = _family_in(text)
     if family is None:
         raise UsageError(_unknown(text))
@@ -361,10 +348,8 @@ def _unknown(text: str) -> str:
 
 def highest_score(name: str) -> float:
     """The highest score that there can be by the measure of that name."""
-    try:
-        return parse_measure(name).family.most
-    except UsageError:
-        return inf
+    family = _family_of(name)
+    return inf if family is None else family.most
 
 
 def unanswered_score(name: str) -> float:
@@ -381,4 +366,22 @@ def is_logarithm(name: str) -> bool:
 
 def _family_of(name: str) -> Family | None:
     """The family of a measure's name, which may end with its judgements' name in brackets."""
-    return _spelled(re.split(r"[@(.]| \[", name)[0])
+    stem, *inside = re.split(r"[@(.)]| \[", name)
+    if stem.lower() != "gm" or not inside:
+        return _spelled(stem)
+    family = _spelled(inside[0].strip())
+    return family and _logarithms(family)
+
+
+def _logarithms(family: Family) -> Family:
+    ends = logarithms(np.array([family.unanswered, family.most]), family.most).tolist()
+    named = replace(family, name=f"gm({family.name})", logarithm=True)
+    return replace(named, unanswered=ends[0], most=ends[1])
+
+
+def _geometric(inner: Measure) -> Measure:
+    family = inner.family
+    if family.most == inf or family.logarithm:
+        why = "has logarithms already" if family.logarithm else "counts documents"
+        raise UsageError(f"measure 'gm({inner})': {inner} {why}; gm takes scores from 0 to 1")
+    return Measure(_logarithms(family), inner.at, inner.given, inner)

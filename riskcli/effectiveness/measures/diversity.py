@@ -8,15 +8,12 @@ subtopics, times 1 - alpha for each earlier document on that one (Clarke et al.,
 from collections.abc import Callable
 from functools import partial
 from math import ceil, e, log2
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskcli.core.arrays import Counts, Floats, discounts, divided
-from riskcli.effectiveness.measures import REL, Family, Measure, Parameter, RankedGrades
-
-if TYPE_CHECKING:
-    from riskcli.effectiveness.subtopics import RankedSubtopics
+from riskcli.effectiveness.grades import RankedGrades, RankedSubtopics
+from riskcli.effectiveness.measures import REL, Family, Measure, Parameter
 
 Discount = Callable[[Measure, int], Floats]
 """What a rank counts, for so many ranks from 1 on."""
@@ -34,7 +31,7 @@ def _by_patience(measure: Measure, ranks: int) -> Floats:
     return np.asarray(float(measure["beta"]) ** np.arange(ranks))
 
 
-def _rankings(ranked: RankedGrades) -> "RankedSubtopics":
+def _rankings(ranked: RankedGrades) -> RankedSubtopics:
     assert ranked.subtopics is not None, "the scorer gives them to every measure of subtopics"
     return ranked.subtopics
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.effectiveness.measures import Family, Measure, RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
+from riskcli.effectiveness.measures import Family, Measure
 
 
 def judgement_rate(_measure: Measure, ranked: RankedGrades) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.limits import LEAST_SCORE
-from riskcli.effectiveness.measures import REL, Family, Measure, Parameter, RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
+from riskcli.effectiveness.measures import REL, Family, Measure, Parameter
 
 
 def _persistence(text: str) -> float:

@@ -3,13 +3,13 @@
 (Its `relstring`, `runid` and `num_q` are no scores; pytrec_eval answers 0.0 for `relstring`.)
 """
 
-import math
 from functools import partial
+from math import inf
 
+import numpy as np
+
+from riskcli.core.arrays import logarithms
 from riskcli.effectiveness.measures import REL, Family, Parameter
-
-_LOG_OF_NOTHING = math.log(0.00001)
-"""What trec_eval takes for the logarithm of 0."""
 
 
 def _gain(text: str) -> str:
@@ -23,8 +23,10 @@ _DCG = Parameter(
 )
 
 _of_relevant = partial(Family, parameters=(REL,), relevant_alone=True)
-_of_logarithms = partial(Family, unanswered=_LOG_OF_NOTHING, logarithm=True)
-_count = partial(Family, most=math.inf)
+_of_logarithms = partial(
+    Family, unanswered=float(logarithms(np.zeros(()))), logarithm=True, most=0.0
+)
+_count = partial(Family, most=inf)
 
 FAMILIES = (
     Family(

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.core.arrays import Floats, Rows, row_blocks
-from riskcli.effectiveness.measures import Measure, RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
+from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.effectiveness.unjudged.pairs import RankedPair, cut, rows_of
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.core.arrays import Counts, Floats, Mask, Rows
-from riskcli.effectiveness.measures import RankedGrades
+from riskcli.effectiveness.grades import RankedGrades
 from riskcli.effectiveness.parts import relevant_of
 
 

@@ -39,6 +39,7 @@ MEASURE = RiskMeasure(
     statistic=STATISTIC,
     nonnegative=True,
     contributions=zrisk.contributions,
+    as_printed=lambda mean, zeta: -georisk_of(mean, -zeta),  # Eq. 8 to the letter
     steps=steps,
     swaps=lambda compared, pairs, span: swaps_of_georisk(
         compared.population.departures, pairs, span

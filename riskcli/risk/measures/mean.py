@@ -26,6 +26,8 @@ def details(comparison: Comparison, _alpha: float, inference: Inference) -> Esti
     shown, tested = comparison.shown_mean, inference.of_means
     baseline_mean = np.full(len(comparison.scores), comparison.mean(comparison.baseline.scores))
     extra = {"baseline_mean": shown(baseline_mean), **_effect_size(comparison, inference)}
+    spread = comparison.paired.gain_se * np.sqrt(comparison.topics)
+    extra["delta_sd"] = comparison.off_baseline(spread)
     low, high = (None if end is None else shown(end) for end in (tested.low, tested.high))
     return replace(tested, low=low, high=high, extra=extra)
 
@@ -68,6 +70,7 @@ MEASURE = RiskMeasure(
         MeasureColumn("mean_dz", "number"),
         MeasureColumn("mean_dz_lo", "number", averages=False),
         MeasureColumn("mean_dz_hi", "number", averages=False),
+        MeasureColumn("delta_sd", "number"),
     ),
     plain_mean=True,
     depends_on_alpha=False,

@@ -1,15 +1,18 @@
-"""Which subtopics of its topic each judged document is relevant to, and the best ranking of all."""
+"""What a measure computed here sees of a run: the grades of its documents, by subtopic too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Floats, Mask, Rows
 from riskcli.core.messages import naturally
-from riskcli.trec.qrels import Qrels
+
+if TYPE_CHECKING:
+    from riskcli.trec.qrels import Qrels
 
 Grades = NDArray[np.int32]
 
@@ -17,7 +20,7 @@ Grades = NDArray[np.int32]
 class JudgedSubtopics:
     """The grades by subtopic of all relevant documents, in one table, topic after topic."""
 
-    def __init__(self, qrels: Qrels) -> None:
+    def __init__(self, qrels: "Qrels") -> None:
         by_topic = [qrels.subtopics.get(topic, {}) for topic in qrels.judgements]
         names = [naturally({name for of in each.values() for name in of}) for each in by_topic]
         padding = [0] * max(map(len, names), default=0)
@@ -99,3 +102,21 @@ class RankedSubtopics:
         relevant = self.grades >= relevance
         earlier = relevant.cumsum(axis=1) - relevant
         return np.asarray((relevant * (1 - alpha) ** earlier).sum(axis=2))
+
+
+@dataclass(frozen=True)
+class RankedGrades:
+    """The rankings of a run by topic (row) and rank (column): what a measure computed here sees.
+
+    Beyond the end of a ranking nothing is judged.
+    """
+
+    grades: NDArray[np.int64]
+    """0 where a document is not judged."""
+    judged: NDArray[np.bool_]
+    counts: NDArray[np.intp]
+    """How many documents each topic has, as far as there are columns."""
+    max_grade: int
+    """The highest grade that there can be (--max-grade)."""
+    subtopics: RankedSubtopics | None = None
+    """Of judgements by subtopic, for a measure of these."""
