@@ -2,42 +2,55 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
+from math import fsum
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Floats, Mask, Rows
-from riskcli.core.messages import naturally
+from riskcli.core.messages import UsageError, naturally
 
 if TYPE_CHECKING:
     from riskcli.trec.qrels import Qrels
 
 Grades = NDArray[np.int32]
+MOST_SUBTOPICS = 1_000
+"""Of a topic; each takes a column of every topic's table."""
+
+
+_ONE_AT_A_TIME = Lock()
+"""So that threads do not look for the same best rankings."""
 
 
 class JudgedSubtopics:
     """The grades by subtopic of all relevant documents, in one table, topic after topic."""
 
     def __init__(self, qrels: "Qrels") -> None:
-        by_topic = [qrels.subtopics.get(topic, {}) for topic in qrels.judgements]
+        by_topic = [(qrels.subtopics or {}).get(topic, {}) for topic in qrels.judgements]
         names = [naturally({name for of in each.values() for name in of}) for each in by_topic]
-        padding = [0] * max(map(len, names), default=0)
-        row_of, table, self._docnos, self._bounds = [], [padding], [b""], [1]
+        most = max(map(len, names), default=0)
+        if most > MOST_SUBTOPICS:
+            message = f"a topic has {most:,} subtopics, expected {MOST_SUBTOPICS:,} at most"
+            raise UsageError(f"{qrels.path or 'qrels'}: {message}")
+        self._grades: Grades = np.zeros((sum(map(len, by_topic)) + 1, most), dtype=np.int32)
+        row_of, self._docnos, self._bounds = [], [b""], [1]
         for judged, documents, subtopics in zip(
             qrels.judgements.values(), by_topic, names, strict=True
         ):
+            column = {name: place for place, name in enumerate(subtopics)}
             for docno in judged:
                 grades = documents.get(docno)
-                row_of.append(len(table) if grades else 0)
+                row_of.append(len(self._docnos) if grades else 0)
                 if grades:
-                    row = [grades.get(name, 0) for name in subtopics]
-                    table.append(row + padding[len(row) :])
+                    columns = [column[name] for name in grades]
+                    self._grades[len(self._docnos), columns] = [*grades.values()]
                     self._docnos.append(docno.encode())
-            self._bounds.append(len(table))
+            self._bounds.append(len(self._docnos))
         self._row_of = np.array([*row_of, 0], dtype=np.intp)
-        self._grades: Grades = np.array(table, dtype=np.int32)
         self._ideals: dict[tuple[int, float], Floats] = {}
 
     def of_documents(self, documents: Rows) -> Grades:
@@ -50,37 +63,46 @@ class JudgedSubtopics:
         return np.array([relevant[start:end].sum(axis=0) for start, end in pairwise(self._bounds)])
 
     def ideal(self, relevance: int, alpha: float, depth: int) -> Floats:
-        """By topic and rank, what the document of the best ranking adds (see `novelty`)."""
-        key = relevance, alpha
-        if key not in self._ideals or self._ideals[key].shape[1] < depth:
-            ideals = np.zeros((len(self._bounds) - 1, depth))
-            for topic, (start, end) in enumerate(pairwise(self._bounds)):
-                relevant = self._grades[start:end] >= relevance
-                gains = _greedy(relevant, self._docnos[start:end], 1 - alpha, depth)
-                ideals[topic, : len(gains)] = gains
-            self._ideals[key] = ideals
-        return self._ideals[key][:, :depth]
+        """By topic and rank, what the document of the best ranking adds (see `novelty`).
+
+        Down to the depth, or to where a topic has no more relevant documents.
+        """
+        longest = max((end - start for start, end in pairwise(self._bounds)), default=0)
+        depth, key = min(depth, longest), (relevance, alpha)
+        with _ONE_AT_A_TIME:
+            known = self._ideals.get(key)
+            if known is None or known.shape[1] < depth:
+                known = np.zeros((len(self._bounds) - 1, depth))
+                for topic, (start, end) in enumerate(pairwise(self._bounds)):
+                    relevant = self._grades[start:end] >= relevance
+                    gains = _greedy(relevant, self._docnos[start:end], 1 - alpha, depth)
+                    known[topic, : len(gains)] = gains
+                self._ideals[key] = known
+        return known[:, :depth]
 
 
 def _greedy(relevant: Mask, docnos: Sequence[bytes], kept: float, depth: int) -> list[float]:
     """What each document adds where the next one is always that which adds most.
 
     Nobody finds the very best ranking in time. As in ndeval, of equal ones the highest name comes
-    first. Documents on the same subtopics stand in line: only their first can be the next.
+    first. What a document adds only falls: one that still adds as much as when it was last looked
+    at is the next, if no other added more then.
     """
-    lines: dict[tuple[int, ...], list[bytes]] = {}
-    for docno, row in sorted(zip(docnos, relevant, strict=True), key=lambda pair: pair[0]):
-        lines.setdefault(tuple(np.flatnonzero(row).tolist()), []).append(docno)
-    lines.pop((), None)
-    left, gains = [1.0] * relevant.shape[1], list[float]()
-    while lines and len(gains) < depth:
-        added = {on: sum(left[subtopic] for subtopic in on) for on in lines}
-        best = max(lines, key=lambda on: (added[on], lines[on][-1]))
-        gains.append(added[best])
-        lines[best].pop()
-        if not lines[best]:
-            del lines[best]
-        for subtopic in best:
+    falling = sorted(range(len(docnos)), key=docnos.__getitem__, reverse=True)
+    subtopics = [np.flatnonzero(relevant[document]).tolist() for document in falling]
+    left = [1.0] * relevant.shape[1]
+    heap = [(-float(len(on)), place) for place, on in enumerate(subtopics) if on]
+    heapify(heap)
+    gains: list[float] = []
+    while heap and len(gains) < depth:
+        before, place = heap[0]
+        added = fsum(left[subtopic] for subtopic in subtopics[place])
+        if added < -before:
+            heapreplace(heap, (-added, place))
+            continue
+        heappop(heap)
+        gains.append(added)
+        for subtopic in subtopics[place]:
             left[subtopic] *= kept
     return gains
 

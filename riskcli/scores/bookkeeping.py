@@ -337,10 +337,10 @@ def qrels_notes(reader: Reader) -> list[Note]:
     if reader.found_qrels not in ("given", ""):
         notes.append(Note("qrels", f"judgements: {qrels.path} ({reader.found_qrels})", False))
     if any(measure.family.of_subtopics for measure in reader.measures):
-        of_topics = [{s for of in each.values() for s in of} for each in qrels.subtopics.values()]
-        most = max(map(len, of_topics), default=0)
-        message = f"{qrels.path}: judgements by subtopic (2nd column), up to {most} a topic"
-        notes.append(Note("subtopics", message, warning=False))
+        by_topic = (qrels.subtopics or {}).values()
+        most = max((len({s for of in each.values() for s in of}) for each in by_topic), default=0)
+        message = f"{qrels.path}: judgements by subtopic, up to {most} with a relevant document"
+        notes.append(Note("subtopics", f"{message} a topic", warning=False))
     barren = len(qrels.topics) - len(qrels.relevant_topics)
     if barren and reader.rules.topics != "judged":
         message = f"{counted(barren, 'topic')} of the qrels without a relevant document left out"

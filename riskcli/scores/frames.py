@@ -22,7 +22,7 @@ from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all, name_of
 from riskcli.scores.plausibility import notes_on_scores
 from riskcli.scores.reading import Rules, refuse_misfits
 from riskcli.trec.findings import refuse_unfit
-from riskcli.trec.qrels import Qrels
+from riskcli.trec.qrels import MAX_GRADE, Qrels
 from riskcli.trec.runs import Line, Run
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def as_mapping(given: Any, value: str, what: str) -> Any:
         cells, name = by_topic.setdefault(name_of(topic, "topic"), {}), name_of(docno, "document")
         if value != "score" and (subtopic := _subtopic_of(item)) is not None:
             cells, name = cells.setdefault(name, {}), name_of(subtopic, "subtopic")
+        if not isinstance(cells, dict) or isinstance(cells.get(name), dict):
+            raise UsageError(f"{what}: only some of topic {topic} document {docno} have a subtopic")
         if name in cells and (value == "score" or cells[name] != new):
             raise UsageError(f"{what}: topic {topic} has document {docno} twice")
         cells[name] = new
@@ -111,7 +113,9 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
         (topic, subtopic, docno, each)
         for topic, documents in mapping.items()
         for docno, grade in documents.items()
-        for subtopic, each in (grade.items() if isinstance(grade, Mapping) else [("", grade)])
+        for subtopic, each in (
+            grade.items() if isinstance(grade, Mapping) and grade else [("", grade)]
+        )
     )
     return _qrels(cells, "the judgements are empty")
 
@@ -119,13 +123,33 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
 def _qrels(cells: Iterable[tuple[object, object, object, Any]], empty: str) -> Qrels:
     """From topics, subtopics, documents and grades; `empty` says that there are none."""
     known: dict[tuple[str, str, str], int] = {}
-    for topic, subtopic, docno, grade in cells:
-        of = name_of(topic, "topic"), str(subtopic), name_of(docno, "document")
-        if known.setdefault(of, int(grade)) != int(grade):
+    for topic, subtopic, docno, given in cells:
+        absent = subtopic is None or subtopic != subtopic  # None or NaN
+        of = name_of(topic, "topic"), "" if absent else str(subtopic), name_of(docno, "document")
+        grade = _grade(given, f"topic {topic}, document {docno}")
+        if known.setdefault(of, grade) != grade:
             raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
     if not known:
         raise UsageError(empty)
-    return Qrels.of_cells((*of, grade) for of, grade in known.items())
+    if len({subtopic != "" for _, subtopic, _ in known}) > 1:
+        raise UsageError("only some of the judgements have a subtopic")
+    qrels = Qrels.of_cells([(*of, grade) for of, grade in known.items()])
+    for (topic, _, docno), grade in known.items():
+        if not qrels.shared and qrels.judgements[topic][docno] != grade:
+            raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
+    return qrels
+
+
+def _grade(given: Any, where: str) -> int:
+    """A grade as a whole number."""
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (number.is_integer() and abs(number) <= MAX_GRADE):
+        wanted = f"expected a whole number of at most {MAX_GRADE}"
+        raise UsageError(f"{where}: the grade is {given!r:.60}, {wanted}")
+    return int(number)
 
 
 def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:

@@ -64,7 +64,8 @@ def evaluate_corrected(
 def corrected(model: Evaluation, human: Evaluation) -> Evaluation:
     """The scores by a model, those by humans on some of the topics beside them."""
     matrices = []
-    for matrix, by_humans in zip(model.matrices, human.matrices, strict=True):
+    for matrix in model.matrices:
+        by_humans = human[matrix.measure]
         lacking = {*matrix.runs}.difference(by_humans.runs)
         if lacking:
             raise UsageError(f"{listed(naturally(lacking))}: no topic answered that humans judged")
@@ -77,7 +78,9 @@ def corrected(model: Evaluation, human: Evaluation) -> Evaluation:
 
 def _merged(human: Qrels, model: Qrels, topics: Sequence[str]) -> tuple[Qrels, list[Note]]:
     """The judgements of the topics that humans judged, and notes on what is not theirs."""
-    if human.judgements == model.judgements:
+    if bool(human.shared) != bool(model.shared):
+        raise UsageError(f"of {human.path} and {model.path} only one is judged by subtopic")
+    if (human.judgements, human.subtopics) == (model.judgements, model.subtopics):
         message = f"{human.path} holds the judgements of the model: nothing would be corrected"
         raise UsageError(message)
     own = {topic: grades for topic, grades in human.judgements.items() if topic in topics}
@@ -95,4 +98,14 @@ def _merged(human: Qrels, model: Qrels, topics: Sequence[str]) -> tuple[Qrels, l
         notes.append(Note("partly-human", message))
     both = f"{model.sha256} {human.sha256}"  # what the scores are stored under
     sha256 = human.sha256 and hashlib.sha256(both.encode()).hexdigest()
-    return Qrels(merged, model.path, sha256=sha256), notes
+    by_subtopic = {
+        topic: {
+            docno: grades
+            for judged in (model, human)
+            for docno, grades in (judged.subtopics or {}).get(topic, {}).items()
+            if judged is human or docno not in own[topic]
+        }
+        for topic in own
+    }
+    several = by_subtopic if model.shared else None
+    return Qrels(merged, model.path, sha256=sha256, subtopics=several, shared=model.shared), notes

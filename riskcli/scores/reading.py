@@ -110,7 +110,7 @@ class Rules:
 def misfit(qrels: Qrels, measure: Measure) -> str | None:
     """Why a measure cannot be had from these judgements, if it cannot."""
     place = qrels.path or "qrels"
-    if measure.family.of_subtopics and not qrels.subtopics:
+    if measure.family.of_subtopics and qrels.subtopics is None:
         return (
             f"measure {measure} needs judgements by subtopic (topic, subtopic, document, grade), "
             f"and {place} names no two subtopics of a topic"
@@ -119,7 +119,7 @@ def misfit(qrels: Qrels, measure: Measure) -> str | None:
         topic, docno = qrels.shared
         return (
             f"measure {measure} takes one grade a document, and {place} are judgements by subtopic "
-            f"(topic {topic} document {docno} has several, by its 2nd column): take "
+            f"(topic {topic} document {docno} is judged under several): take "
             f"{' or '.join(DEFAULTS_OF_SUBTOPICS)}, or the track's other judgements"
         )
     return None

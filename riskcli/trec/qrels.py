@@ -1,13 +1,13 @@
 """Relevance judgements (qrels): `topic iteration docno grade`, one judged document a line.
 
 Judgements by subtopic have the subtopic in the second column. They are told from TREC's by what
-they hold: a document of a topic is judged under several subtopics. Where each is judged once, the
+they hold: more than one in twenty relevant documents is judged under several subtopics. Else the
 second column is kept (unless it is the same all over a topic), for measures that ask for it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -27,12 +27,18 @@ LAYOUT = {
     "grade": fields.REPEATED,
 }
 _LINES = LineFormat(len(LAYOUT), " ".join(LAYOUT), list(LAYOUT).index("grade"))
+_ONE_IN = 20
+"""By subtopic are judgements of which more than one in so many relevant documents has several."""
 MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
 
 
 Subtopics = Mapping[str, Mapping[str, Mapping[str, int]]]
 """The grades of 1 or more by topic, document and subtopic."""
+
+
+Cell = tuple[str, str, str, int]
+"""Topic, subtopic (TREC's second column), document and grade."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +55,19 @@ class Qrels:
     """That of its text, which packing and ends of lines do not change."""
     lines: Documents | None = None
     """Of a feature file: topic and document of each line, which rankers give scores to."""
-    subtopics: Subtopics = field(default_factory=dict)
-    """Empty where no topic has several."""
+    subtopics: Subtopics | None = None
+    """None where no topic has several."""
     shared: tuple[str, str] | None = None
-    """A topic and a document that is judged under several subtopics, where there is one."""
+    """Of judgements by subtopic, a topic and a document that is judged under several."""
 
     @classmethod
-    def of_cells(cls, cells: Iterable[tuple[str, str, str, int]]) -> Self:
-        """From topic, subtopic, document and grade, of which none comes twice."""
+    def of_cells(cls, cells: Collection[Cell]) -> Self:
+        """From judgements of which none comes twice."""
         judgements: dict[str, dict[str, int]] = {}
-        subtopics: dict[str, dict[str, dict[str, int]]] = {}
-        names: dict[str, set[str]] = {}
-        shared = None
-        for topic, subtopic, docno, grade in cells:
+        for topic, _, docno, grade in cells:
             grades = judgements.setdefault(topic, {})
-            if docno in grades:
-                shared = shared or (topic, docno)
             grades[docno] = max(grade, grades.get(docno, grade))
-            names.setdefault(topic, set()).add(subtopic)
-            if grade > 0:
-                subtopics.setdefault(topic, {}).setdefault(docno, {})[subtopic] = grade
-        several = any(len(each) > 1 for each in names.values())
-        return cls(judgements, subtopics=subtopics if several else {}, shared=shared)
+        return cls(judgements, subtopics=_subtopics(cells), shared=shared(cells))
 
     @cached_property
     def topics(self) -> list[str]:
@@ -118,33 +115,71 @@ def parse_qrels(path: Path, text: bytes) -> Qrels:
     return quick_qrels(path, text) or read_closely(path, text)
 
 
-Cell = tuple[str, str, str, int]
-"""Topic, subtopic (TREC's second column), document and grade."""
+def _subtopics(cells: Iterable[Cell]) -> Subtopics | None:
+    """What is relevant to which, unless no topic has several subtopics."""
+    pairs = {cell[:2] for cell in cells}
+    if len(pairs) == len({topic for topic, _ in pairs}):
+        return None
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for topic, subtopic, docno, grade in cells:
+        if grade > 0:
+            found.setdefault(topic, {}).setdefault(docno, {})[subtopic] = grade
+    return found
+
+
+def shared(cells: Iterable[Cell]) -> tuple[str, str] | None:
+    """A topic and document judged under several subtopics, where judgements are by subtopic.
+
+    So they are where that holds of many relevant documents; few are judged again in another round.
+    """
+    under: dict[tuple[str, str], set[str]] = {}
+    relevant = set()
+    for topic, subtopic, docno, grade in cells:
+        under.setdefault((topic, docno), set()).add(subtopic)
+        if grade > 0:
+            relevant.add((topic, docno))
+    several = [each for each in relevant or under if len(under[each]) > 1]
+    return min(several) if len(several) * _ONE_IN > len(relevant or under) else None
 
 
 def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | Cell]:
     """Each judgement, or what is wrong with it."""
-    seen: dict[tuple[str, str, str], tuple[int | None, int]] = {}
+    seen: dict[tuple[str, ...], tuple[int | None, int]] = {}
     reader = judgement_reader(text) or _inspect_lines
+    column = " (4th column)" if reader is _inspect_lines else ""
+    found: list[Finding | tuple[int | None, Cell]] = []
     for item in reported(path, reader(path, text)):
         if isinstance(item, Finding):
-            yield item
+            found.append(item)
             continue
         line, topic, docno, spelled, subtopic = item
         grade = findings.whole_number(spelled)
         if grade is None or abs(grade) > MAX_GRADE:
-            where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
-            message = f"{where} is {spelled!r}, expected a whole number of at most {MAX_GRADE}"
-            yield Finding(path, line, "bad-grade", message)
-            continue
-        cell = topic, subtopic, docno
-        first, first_grade = seen.setdefault(cell, (line, grade))
-        if grade != first_grade:
-            of = f"topic {topic} document {docno} has grade {grade} here and {first_grade}"
-            message = f"{of} on line {first}, both under {subtopic!r} (2nd column)"
-            yield Finding(path, line, "conflicting-judgement", message if subtopic else of)
+            wanted = f"expected a whole number of at most {MAX_GRADE}"
+            message = f"the grade{column} is {spelled!r}, {wanted}"
+            found.append(Finding(path, line, "bad-grade", message))
         else:
-            yield *cell, grade
+            found.append((line, (topic, subtopic, docno, grade)))
+    cells = [item[1] for item in found if not isinstance(item, Finding)]
+    by_subtopic = shared(cells) is not None
+    if len({bool(subtopic) for _, subtopic, *_ in cells}) > 1:
+        topic, _, docno, _ = next(cell for cell in cells if not cell[1])
+        message = f"topic {topic} document {docno} has no subtopic, and other judgements have one"
+        yield Finding(path, None, "bad-grade", message)
+    for each in found:
+        if isinstance(each, Finding):
+            yield each
+            continue
+        line, (topic, subtopic, docno, grade) = each
+        key = (topic, subtopic, docno) if by_subtopic else (topic, docno)
+        first, first_grade = seen.setdefault(key, (line, grade))
+        if grade != first_grade:
+            message = f"topic {topic} document {docno} has grade {grade} here and {first_grade}"
+            message += "" if first is None else f" on line {first}"
+            message += f", both under subtopic {subtopic!r}" if by_subtopic else ""
+            yield Finding(path, line, "conflicting-judgement", message)
+        else:
+            yield each[1]
 
 
 def _inspect_lines(path: Path, text: bytes) -> Entries:
@@ -174,31 +209,36 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     if len(grades) < len(spelled):
         return None
     docnos = table.texts("docno").as_strings()
-    rows = zip(topic_codes.tolist(), docnos, grade_codes.tolist(), strict=True)
-    if len(subtopics) > 1:
-        under = (subtopics[code] for code in subtopic_codes.tolist())
-        cells = [
-            (topics[topic], of, docno, grades[grade])
-            for (topic, docno, grade), of in zip(rows, under, strict=True)
-        ]
-        clean = len({cell[:3] for cell in cells}) == len(cells)
-        return replace(Qrels.of_cells(cells), path=path) if clean else None
+    rows = list(zip(topic_codes.tolist(), docnos, grade_codes.tolist(), strict=True))
     judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}
     by_code = list(judgements.values())
     for topic, docno, grade in rows:
         by_code[topic][docno] = grades[grade]
     clean = sum(map(len, by_code)) == len(table)
-    return Qrels(judgements, path) if clean else None
+    if len(subtopics) == 1:
+        return Qrels(judgements, path) if clean else None
+    cells = [
+        (topics[topic], subtopics[of], docno, grades[grade])
+        for (topic, docno, grade), of in zip(rows, subtopic_codes.tolist(), strict=True)
+    ]
+    if clean:
+        return Qrels(judgements, path, subtopics=_subtopics(cells))
+    clean = shared(cells) is not None and len({cell[:3] for cell in cells}) == len(cells)
+    return replace(Qrels.of_cells(cells), path=path) if clean else None
 
 
 def read_closely(path: Path, text: bytes) -> Qrels:
     """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
     lines = list(taken(inspect_qrels(path, text)))
-    cells = dict.fromkeys(lines)
+    by_subtopic = shared(lines) is not None
+    cells: dict[tuple[str | int, ...], Cell] = {}
+    for cell in lines:
+        cells.setdefault(cell if by_subtopic else (cell[0], cell[2]), cell)
     repeated = len(lines) - len(cells)
     message = f"{path.name}: {counted(repeated, 'judgement')} given twice with the same grade"
     notes = (Note("repeated-judgement", message),) if repeated else ()
     by_place = None
     if judgement_reader(text) is inspect_features:
         by_place = [(topic, docno) for topic, _, docno, _ in lines]
-    return replace(Qrels.of_cells(cells), path=path, notes=notes, lines=by_place)
+    read = Qrels.of_cells([*cells.values()])
+    return replace(read, path=path, notes=notes, lines=by_place)

@@ -271,7 +271,7 @@ def judged(entries: Entries) -> Entries:
     for entry in entries:
         if isinstance(entry, Finding):
             yield entry
-        elif isinstance(entry.value, dict):
+        elif isinstance(entry.value, dict) and entry.value:
             for subtopic, grade in entry.value.items():
                 yield entry._replace(value=json.dumps(grade), subtopic=subtopic)
         else:

@@ -144,7 +144,7 @@ WRONG = {
         b"1 1 a 0\n1 2 a 1\n1 2 a 0\n",
         "conflicting-judgement",
         3,
-        "topic 1 document a has grade 0 here and 1 on line 2, both under '2' (2nd column)",
+        "topic 1 document a has grade 0 here and 1 on line 2, both under subtopic '2'",
     ),
 }
 

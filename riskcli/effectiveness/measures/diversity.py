@@ -72,7 +72,7 @@ def over_best(measure: Measure, ranked: RankedGrades, discount: Discount) -> Flo
     # Without a cutoff, down to where beta^(i - 1) changes no digit of the sum.
     depth = measure.cutoff or 1 + ceil(54 / -log2(float(measure["beta"])))
     best = on.judged.ideal(measure.relevance, alpha, depth)[on.topics]
-    whole = np.asarray(best @ discount(measure, depth), dtype=np.float64)
+    whole = np.asarray(best @ discount(measure, best.shape[1]), dtype=np.float64)
     return divided(_gain(measure, ranked, discount), whole)
 
 
@@ -102,7 +102,8 @@ def _share(name: str, text: str, below_1: bool = False) -> float:
     except ValueError:
         value = -1.0
     if not (0 < value < 1 if below_1 else 0 <= value <= 1) or "e" in repr(value):
-        raise ValueError(f"{name} is {text!r}, expected a number from 0 to 1, as 0.5")
+        wanted = "between 0 and 1" if below_1 else "from 0 to 1"
+        raise ValueError(f"{name} is {text!r}, expected a number {wanted}, as 0.5")
     return value
 
 

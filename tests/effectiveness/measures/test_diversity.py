@@ -9,13 +9,16 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskcli import UsageError, evaluate, read_qrels, score_runs
+from riskcli import InputError, Rules, UsageError, evaluate, read_qrels, score_runs
+from riskcli.scores.human import evaluate_corrected
 from riskcli.trec.qrels import Qrels
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import Ran
@@ -257,6 +260,21 @@ def test_names_of_subtopics_and_the_order_of_lines_do_not_matter(case: Case) -> 
     assert list(there.values()) == pytest.approx(list(here.values()), rel=1e-12)
 
 
+def test_ties_of_the_best_ranking_do_not_depend_on_names() -> None:
+    """Sums of powers of 0.9 and 0.3 in another order differ in their last digit."""
+    random = Random(1)
+    docnos = [f"d{number}" for number in range(12)]
+    for _ in range(60):
+        grades = {d: {str(s): 1 for s in range(8) if random.random() < 0.5} for d in docnos}
+        grades["d0"] = {"0": 1, "1": 1}
+        grades = {docno: of or {"0": 1} for docno, of in grades.items()}
+        new = random.sample(range(8), 8)
+        other = {d: {str(new[int(s)]): 1 for s in of} for d, of in grades.items()}
+        names = ["alpha_nDCG(alpha=0.7)@5", "nERR_IA(alpha=0.1)@5"]
+        one, two = (scored(Case({"1": each}, docnos, 0, 0), names) for each in (grades, other))
+        assert list(one.values()) == pytest.approx(list(two.values()), rel=1e-12)
+
+
 def test_the_best_known_ranking_has_1_and_a_better_one_more() -> None:
     on = {"a": "23", "b": "14", "c": "12", "d": "13"}
     grades = {docno: dict.fromkeys(subtopics, 1) for docno, subtopics in on.items()}
@@ -264,6 +282,11 @@ def test_the_best_known_ranking_has_1_and_a_better_one_more() -> None:
     assert scored(best, ["alpha_nDCG@4", "nERR_IA@4", "nNRBP"]) == pytest.approx(
         {"alpha_nDCG@4": 1.0, "nERR_IA@4": 1.0, "nNRBP": 1.0}
     )
+    on = {"z": "14", "x": "12", "y": "34"}
+    above_1 = {docno: dict.fromkeys(subtopics, 1) for docno, subtopics in on.items()}
+    above = scored(Case({"1": above_1}, ["x", "y", "z"], 0, 0), ["alpha_nDCG@2"])
+    second = 1 / math.log2(3)
+    assert above["alpha_nDCG@2"] == pytest.approx((2 + 2 * second) / (2 + 1.5 * second))
     better = best._replace(ranking=["a", "b", "c", "d"])
     assert scored(better, ["alpha_nDCG@4"])["alpha_nDCG@4"] == pytest.approx(1.0206882220153233)
 
@@ -310,7 +333,7 @@ def test_the_defaults_are_those_of_subtopics(folder: Path) -> None:
     ran = installed("score", folder / "runs", "-q", folder / "qrels.txt", "-f", "csv")
     measures = {row["measure"] for row in csv.DictReader(io.StringIO(ran.out))}
     assert (ran.code, measures) == (0, {"ERR_IA@20", "alpha_nDCG@20"})
-    told = f"note: {folder / 'qrels.txt'}: judgements by subtopic (2nd column), up to 3 a topic"
+    told = f"note: {folder / 'qrels.txt'}: judgements by subtopic, up to 3 with a relevant document"
     assert told in ran.err
     found = evaluate(folder / "runs", qrels=folder / "qrels.txt")
     assert [matrix.measure for matrix in found.matrices] == ["ERR_IA@20", "alpha_nDCG@20"]
@@ -321,7 +344,7 @@ def test_a_measure_of_one_grade_a_document_is_refused(folder: Path, name: str) -
     ran = scored_by(folder, "-m", name)
     assert (ran.code, ran.out) == (2, "")
     assert "takes one grade a document" in ran.err
-    assert "topic 1 document d0 has several, by its 2nd column" in ran.err
+    assert "topic 1 document d" in ran.err
     assert "ERR_IA@20 or alpha_nDCG@20" in ran.err
 
 
@@ -387,9 +410,74 @@ def test_the_same_judgements_in_every_form(tmp_path: Path) -> None:
     assert values == [values[0]] * 6
 
 
+def test_a_document_judged_again_in_another_round_turns_nothing_over(tmp_path: Path) -> None:
+    lines = [f"1 {number % 3} d{number} {number % 2}\n" for number in range(60)]
+    (tmp_path / "qrels").write_text("".join(lines) + "1 9 d1 1\n")
+    again = read_qrels(tmp_path / "qrels")
+    assert (again.shared, [note.code for note in again.notes]) == (None, ["repeated-judgement"])
+    (tmp_path / "qrels").write_text("".join(lines) + "1 9 d1 0\n")
+    with pytest.raises(InputError, match="document d1 has grade 0 here and 1 on line 2"):
+        read_qrels(tmp_path / "qrels")
+
+
+def test_where_nothing_is_relevant_no_other_measure_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 1 a 0\n1 2 a 0\n")
+    (tmp_path / "r.run").write_text("1 Q0 a 1 9 r\n")
+    asked = ("matrix", tmp_path / "r.run", "-q", tmp_path / "qrels", "-f", "csv", "-m", "NRBP")
+    ran = run_inside(*asked)
+    assert (ran.code, "no relevant document" in ran.err) == (2, True)
+    assert run_inside(*asked, "--topics", "judged").out == "run,1\nr,0.0\n"
+
+
+@pytest.mark.parametrize("text", ['{"1":{"a":{"1":1,"2":1},"b":1}}', '{"1":{"a":{"1":1},"b":{}}}'])
+def test_a_grade_without_a_subtopic_among_others_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "q.json").write_text(text)
+    with pytest.raises(InputError, match=r"subtopic|the grade is"):
+        read_qrels(tmp_path / "q.json")
+    with pytest.raises(UsageError, match=r"subtopic|the grade is"):
+        score_runs({"r": RUN}, json.loads(text))
+
+
+@pytest.mark.parametrize("grade", [0.5, float("nan"), 2**16, "x", None])
+def test_a_grade_in_memory_is_a_whole_number(grade: Any) -> None:
+    with pytest.raises(UsageError, match="document a: the grade is"):
+        score_runs({"r": RUN}, {"1": {"a": {"1": grade, "2": 1}}})
+
+
+def test_too_many_subtopics_are_an_error_and_many_documents_take_no_time() -> None:
+    many = {"1": {"a": {str(number): 1 for number in range(1001)}}}
+    with pytest.raises(UsageError, match="has 1,001 subtopics, expected 1,000 at most"):
+        score_runs({"r": RUN}, many, "NRBP")
+    on = {f"d{n}": {str((n * k) % 60): 1 for k in (1, 7, 11)} for n in range(3000)}
+    found = score_runs({"r": {"1": {"d1": 1.0}}}, {"1": on}, "nNRBP(beta=0.999999)")
+    assert 0 < found.matrices[0].values[0, 0] < 1
+
+
+def test_humans_correct_by_subtopic_too(folder: Path) -> None:
+    """Humans who agree with the model on the topics that they judged correct nothing."""
+    lines = (folder / "qrels.txt").read_text().splitlines()
+    own = "".join(line + "\n" for line in lines if int(line.split()[0]) % 2)
+    (folder / "human.txt").write_text(own)
+    rules = Rules(("ERR_IA@20", "AP_IA"))
+    runs, qrels = folder / "runs", folder / "qrels.txt"
+    found = evaluate_corrected(runs, qrels=qrels, human=folder / "human.txt", rules=rules)
+    for matrix in found.matrices:
+        human = matrix.human
+        assert human is not None and human.measure == matrix.measure
+        columns = [matrix.topics.index(topic) for topic in human.topics]
+        assert human.values.tolist() == matrix.values[:, columns].tolist()
+    plain = "".join(line + "\n" for line in own.splitlines() if " 1 d" in line)
+    (folder / "plain.txt").write_text(plain.replace(" 1 d", " 0 d"))
+    with pytest.raises(UsageError, match="only one is judged by subtopic"):
+        evaluate_corrected(runs, qrels=qrels, human=folder / "plain.txt", rules=rules)
+
+
 def test_two_grades_of_one_document_and_subtopic_are_an_error() -> None:
     judged: Any = [Qrel("1", "a", 1, "1"), Qrel("1", "a", 0, "1")]
     with pytest.raises(UsageError, match="document a twice"):
+        score_runs({"r": RUN}, judged)
+    judged[0] = SimpleNamespace(query_id="1", doc_id="a", relevance=1)
+    with pytest.raises(UsageError, match="only some of topic 1 document a have a subtopic"):
         score_runs({"r": RUN}, judged)
 
 
@@ -479,4 +567,4 @@ def test_no_bounds_are_claimed(folder: Path) -> None:
 
 
 def test_judgements_without_cells_are_of_no_subtopic() -> None:
-    assert Qrels.of_cells([]).subtopics == {}
+    assert Qrels.of_cells([]).subtopics is None
