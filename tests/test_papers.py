@@ -18,7 +18,7 @@ from riskcli.risk.paired import Paired, two_sided_p
 from tests.helpers.console import lacks_data, scratch
 from tests.helpers.inprocess import riskeval
 from tests.helpers.papers import ITEMS, Cell, cells
-from tests.helpers.papers_page import PAGE, TO_COME, commands, filled
+from tests.helpers.papers_page import PAGE, commands, filled
 from tests.helpers.program import SAMPLES
 from tests.helpers.tables import paper_table, table_of
 
@@ -94,12 +94,6 @@ def test_the_page_says_how_many_cells_agree() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert filled(page) == page
     assert all(f"<!--count {item}-->" in page for item in ITEMS)
-
-
-def test_rows_to_come_are_comments_until_they_are_there() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert [key for key in TO_COME if f"<!--{key} |" not in page] == []
-    assert len(commands(filled(page, ()))) == len(commands(page)) + len(TO_COME)
 
 
 def test_what_the_deviations_offer_instead_works(tmp_path: Path) -> None:

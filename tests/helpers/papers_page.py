@@ -8,21 +8,12 @@ puts counts, lists and tables between the page's marks.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from tests.helpers.console import ROOT
 from tests.helpers.papers import Cell, cells
 
 PAGE = ROOT / "docs" / "papers.md"
-TO_COME = (
-    "subtopics", "own-baseline", "gm", "delta-sd", "wilcoxon", "g-squared", "minus-printed",
-    "above",
-)  # fmt: skip
-"""Keys of rows that stand in the page as comments, for what the program cannot do yet."""
-
 _MARK = re.compile(r"(<!--(\w+) ([\w-]+)-->).*?(<!--/-->)", re.DOTALL)
-_ROW_TO_COME = re.compile(r"^<!--([\w-]+) (\|.*\| )(riskeval .*) -->$", re.MULTILINE)
-_ROWS_TO_COME = re.compile(r"(?:^<!--[\w-]+ \|.*-->\n)+", re.MULTILINE)
 
 
 def _count(cells: list[Cell]) -> str:
@@ -45,16 +36,9 @@ def _table(cells: list[Cell]) -> str:
     return "\n".join(["", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
-def _switched(rows: str, to_come: Sequence[str]) -> str:
-    """Rows that are there before those to come, whose comments end the table."""
-    rows = _ROW_TO_COME.sub(lambda m: m[0] if m[1] in to_come else f"{m[2]}`{m[3]}` |", rows)
-    return "".join(sorted(rows.splitlines(keepends=True), key=lambda row: row.startswith("<!")))
-
-
-def filled(page: str, to_come: Sequence[str] = TO_COME) -> str:
-    """The page with its counts, lists and tables, and the rows that are no longer to come."""
+def filled(page: str) -> str:
+    """The page with its counts, lists and tables."""
     makers = {"count": _count, "differ": _differ, "table": _table}
-    page = _ROWS_TO_COME.sub(lambda rows: _switched(rows[0], to_come), page)
     return _MARK.sub(lambda m: f"{m[1]}{makers[m[2]](cells(m[3]))}{m[4]}", page)
 
 
