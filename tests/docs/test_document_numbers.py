@@ -33,7 +33,7 @@ from tests.helpers.console import ROOT
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES
 
-MOST_WORDS = 43_000
+MOST_WORDS = 43_300
 WRITTEN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").glob("*.md")),
