@@ -93,7 +93,8 @@ def set_up(
     if not weighs:
         refuse_weights(matrices, "this")
     if chosen.convention == PRINTED and (not of_table or chosen.pool == comparisons.POOL_EACH):
-        raise UsageError("--convention minus-printed is for score alone, without --pool each")
+        each = " without --pool each" if of_table else ""
+        raise UsageError(f"--convention minus-printed is for `riskeval score`{each}")
     if not isinstance(scores, Evaluation) and not provenance.settings:  # nobody looked at them yet
         provenance = provenance.adding(notes=notes_on_scores(matrices, "the scores"))
     if isinstance(chosen.population, FrozenPopulation):

@@ -91,6 +91,7 @@ def _blocks_of(
     estimates = estimates_of(inference, chosen, options.levels)
     spread = replicates.ReplicateSpread.of(matrix)
     corrected = human.columns_of(matrix, comparison, options)
+    tested = comparison.weights is None and bool(baseline.members)  # no mean of the runs themselves
     return [
         Block(
             measure=matrix.measure,
@@ -113,7 +114,7 @@ def _blocks_of(
                 **corrected,
             },
             scores=comparison.scores,
-            baseline_scores=baseline.scores if comparison.weights is None else None,
+            baseline_scores=baseline.scores if tested else None,
             spread=spread,
             judge=matrix.axes.judge,
         )

@@ -21,6 +21,7 @@ from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.measures import measures
+from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import with_noise
@@ -32,12 +33,16 @@ def own_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list
         "smooth:fit, which fits a loss to each baseline": options.loss == SMOOTH_FIT,
         "groups of topics": bool(matrix.axes.groups),
         "corrections by humans": matrix.human is not None,
+        f"a run that is called {OWN!r}": OWN in matrix.runs,
     }
     for what in (what for what, given in refused.items() if given):
         raise UsageError(f"own baselines cannot be had with {what}: leave out one of the two")
     options, declared = replace(options, own_baselines={}), _rows(matrix, options.own_baselines)
     plan, runs, parts = options.significance, matrix.runs, list[Block]()
     common, heard = comparisons(matrix, options)[0], dict[tuple[str, str], list[str]]()
+    if common.rule == "baselines":
+        message = "own baselines are measured beside all runs, not only beside the common ones"
+        raise UsageError(f"{message}: add --population all, or one from a file")
     for row in dict.fromkeys(declared.values()):
         compared = replace(common, baseline=Baseline(OWN, (row,), matrix.values[row]), noise=None)
         compared = with_noise(compared, matrix, options.pool, plan.gamma)
@@ -109,6 +114,8 @@ def _statements(
 ) -> Statements:
     """Who is better than its own baseline, who is worse, and who ruins topics of it."""
     facts = Facts(block, matrix, comparison, options.significance, None)
+    if block.topics < LEAST_TOPICS:
+        return Statements((facts.untested(),))
     tests, own = block.estimates["mean"].family, block.own_names
     than = f"than {OWN}"
     if options.significance.correction == "none" and tests:

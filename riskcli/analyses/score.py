@@ -28,7 +28,7 @@ from riskcli.output.measure_words import (
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
-from riskcli.risk.measures import measure_ids
+from riskcli.risk.measures import measure_ids, measures
 from riskcli.scores.axes import ALL_TOPICS
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
@@ -61,7 +61,7 @@ class ComparisonTable(base.Analysis):
             raise UsageError(f"cannot sort by {column!r}{nearest(column, sortable)}")
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
-            orders.setdefault((block.measure, block.baseline), _order(block, column))
+            orders.setdefault((block.measure, block.baseline), _order(self._shown(block), column))
         ordered = self._of_runs(lambda block: orders[block.measure, block.baseline])
         return replace(ordered, order=column)
 
@@ -98,10 +98,13 @@ class ComparisonTable(base.Analysis):
         if not self.options.teams:
             raise UsageError("no run has a team, so there is no best run per team")
 
+        runs = list(dict.fromkeys(run for block in self.blocks for run in block.runs))
+        teams = dict(zip(runs, self.options.teams.of(runs), strict=True))
+
         def rows_of(block: Block) -> list[int]:
             first: dict[tuple[bool, str], int] = {}
-            teams = self.options.teams.of(block.runs)
-            for row, (run, team) in enumerate(zip(block.runs, teams, strict=True)):
+            for row, run in enumerate(block.runs):
+                team = teams[run]
                 first.setdefault((team is None, run if team is None else team), row)
             return list(first.values())
 
@@ -255,7 +258,8 @@ def _order(block: Block, column: str) -> list[int]:
     rows = natural_order(block.runs)
     if column == "run":
         return rows[::-1] if down else rows
-    sign = 1.0 if down else -1.0
+    turned = block.convention != "plain" and any(m.signed and m.id == column for m in measures())
+    sign = 1.0 if down != turned else -1.0
     values = block.numbers(column)
     return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
 

@@ -132,7 +132,7 @@ def _measure_column(
     estimate = block.estimates.get(measure.id)
     flags = None if estimate is None or layout.marks == "none" else estimate.flag
     marks = [""] * len(block.runs) if flags is None else flags.tolist()
-    ranked = layout.ranks and measure.id != ordered_by
+    ranked = layout.ranks and measure.id != ordered_by and not block.own_names
     ranked &= estimate is None or estimate.rank is not None
     texts = layout.decimals(block.numbers(measure.id), words_of(measure).decimals)
     ranks = block.numbers(f"rank_{measure.id}")

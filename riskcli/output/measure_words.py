@@ -349,7 +349,7 @@ PRINTED: Convention = "minus-printed"
 
 def turned_in_words(convention: Convention) -> str:
     """What a legend says of the sign."""
-    printed = "; (Eq. 8): as ECIR'20 prints it, without ranks or tests"
+    printed = "; (Eq. 8): as in ECIR'20's Table 2, which a higher ZRisk⁻ lowers; no ranks, no tests"
     return "⁻ sign turned, higher is riskier" + (printed if convention == PRINTED else "")
 
 

@@ -326,6 +326,7 @@ def standardised(scores: Floats, expected: Floats, root: Floats | None = None) -
 
 def g_squared(scores: Floats, weights: Weights = None) -> float:
     """Σ z² of a matrix (SIGIR'16, Eq. 4), which scores allow no p-value of; NaN below 0."""
+    scores = np.asarray(scores, dtype=np.float64)
     if np.min(scores, initial=0.0) < 0:
         return float("nan")
     population = Population.within(scores, scores.sum(axis=0, keepdims=True), weights)

@@ -13,7 +13,7 @@ from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE
 
 _MOST_EXACT = 50
-"""Of so many differences without ties the distribution is exact; of more it is normal."""
+"""Of so many differences the distribution is exact, ties or not; of more it is normal."""
 
 
 def wilcoxon_p(scores: Floats, baseline: Floats) -> Floats:
@@ -33,9 +33,10 @@ def wilcoxon_p(scores: Floats, baseline: Floats) -> Floats:
     ties = np.where(delta != 0, tied**2 - 1.0, 0.0).sum(axis=1)
     variance = (count * (count + 1.0) * (2 * count + 1) - ties / 2) / 24
     p = 2 * ndtr(-divided(off_center, np.sqrt(variance)))
-    for row in np.flatnonzero((ties == 0) & (count <= _MOST_EXACT)):
-        least = count[row] * (count[row] + 1) / 4 - off_center[row]
-        p[row] = min(1.0, 2 * _chances(int(count[row]))[round(least)])
+    for row in np.flatnonzero(count <= _MOST_EXACT):
+        halves = np.rint(2 * ranks[row, delta[row] != 0]).astype(int)
+        least = halves.sum() / 2 - 2 * off_center[row]
+        p[row] = min(1.0, 2 * _chances(tuple(halves.tolist()))[round(least)])
     return np.asarray(p)
 
 
@@ -50,10 +51,13 @@ def _ranks(rising: Floats) -> tuple[Floats, Floats]:
     return (first + last) / 2 + 1, last - first + 1.0
 
 
-@lru_cache(maxsize=_MOST_EXACT + 1)
-def _chances(count: int) -> Floats:
-    """How probably the ranks above 0 add up to 0, 1, ... at most, each sign being a coin's."""
+@lru_cache(maxsize=1000)
+def _chances(ranks: tuple[int, ...]) -> Floats:
+    """How probably the ranks above 0 add up to 0, 1, ... at most, each sign being a coin's.
+
+    Of twice the ranks, which are whole numbers where ties share a mean rank.
+    """
     ways = np.ones(1)
-    for rank in range(1, count + 1):
+    for rank in ranks:
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    return np.asarray(np.cumsum(ways / 2.0**count))
+    return np.asarray(np.cumsum(ways / 2.0 ** len(ranks)))

@@ -245,8 +245,8 @@ class ScoreMatrix:
         if self.has_logarithms and (self.values > most).any():
             run, topic = np.argwhere(self.values > most)[0]
             raise UsageError(
-                f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
-                f"{self.values[run, topic]:g}, and {self.measure} is a logarithm of at most 0"
+                f"run {self.runs[run]}, topic {self.topics[topic]}: found "
+                f"{self.values[run, topic]:g}, {self.measure} is a logarithm of at most {most:.3g}"
             )
 
 

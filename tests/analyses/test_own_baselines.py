@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +13,11 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
+from riskcli.analyses.block import OWN as CALLED
 from riskcli.analyses.block import Block
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import holm
+from riskcli.risk.signed_ranks import wilcoxon_p
 from riskcli.scores.comparisons import comparisons
 from riskcli.scores.teams import Teams
 from tests.helpers import reference
@@ -30,6 +31,7 @@ OWN: Declared = {
     "caspPlus": "indriCASP", "partial46": "indriCASP", "boldRerank": "plainBM25",
     "neuralMix": "plainBM25", "steadyHand": "neuralMix",
 }  # fmt: skip
+R0_BY_R1 = Options(own_baselines={"r0": "r1"})
 SCORE = ("score", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet")
 
 
@@ -137,22 +139,51 @@ def test_of_a_whole_table_no_test_is_counted_twice() -> None:
     assert {*block.families.values()} == {6 * len(RING)}
 
 
-def test_the_population_is_that_of_the_common_table() -> None:
-    """Both are measured among the baselines named and the run, which the own one is none of."""
-    values = sample(runs=6)
-    options = Options(("r4", "r5"), own_baselines={"r0": "r1"})
-    (row,) = (r for r in rows(named(values), options) if r["baseline"] == "own(r1)")
-    population = [values[r].tolist() for r in (4, 5, 0)]
-    totals = [sum(topic) for topic in zip(*population, strict=True)]
+def test_in_a_population_that_lacks_the_own_baseline_nothing_is_compared() -> None:
+    """Run and baseline would be measured by different totals: equal runs would differ."""
+    matrix = named(sample(runs=6))
+    for options in (
+        Options(("r4", "r5"), own_baselines={"r0": "r1"}),
+        Options(("r4",), population="baselines", own_baselines={"r0": "r1"}),
+    ):
+        with pytest.raises(UsageError, match="own baselines are measured beside all runs"):
+            risk_table(matrix, options=options)
+    options = Options(("r4", "r5"), population="all", own_baselines={"r0": "r1"})
+    (row,) = (r for r in rows(matrix, options) if r["baseline"] == "own(r1)")
+    (alone,) = (r for r in rows(matrix, Options(("r1",))) if r["run"] == "r0")
+    assert [row[name] for name in ("zrisk", "zrisk_diff", "georisk_diff_lo")] == [
+        alone[name] for name in ("zrisk", "zrisk_diff", "georisk_diff_lo")
+    ]
 
-    def zrisk(scores: list[float]) -> float:
-        expected = [sum(scores) * total / sum(totals) for total in totals]
-        z = [(x - e) / math.sqrt(e) for x, e in zip(scores, expected, strict=True)]
-        return float(sum(each if each > 0 else 2 * each for each in z))
 
-    assert row["population"] == "baselines"
-    assert row["zrisk"] == pytest.approx(zrisk(population[2]))
-    assert row["zrisk_diff"] == pytest.approx(zrisk(population[2]) - zrisk(values[1].tolist()))
+@pytest.mark.parametrize("topics", [1, 2])
+def test_of_one_topic_or_two_nothing_is_claimed(topics: int) -> None:
+    table = risk_table(named(sample(topics=topics, runs=4)), "r3", options=R0_BY_R1)
+    said = [each.text for each in table.verdict if "own baseline" in each.about]
+    assert len(said) == 1 and said[0].endswith("nothing can be tested.")
+
+
+def test_a_run_that_is_called_so_is_refused() -> None:
+    matrix = replace(named(sample(runs=4)), runs=("r0", "r1", "r2", CALLED))
+    with pytest.raises(UsageError, match="a run that is called"):
+        risk_table(matrix, "r1", options=R0_BY_R1)
+
+
+def test_the_best_run_of_each_team_is_shown_of_both_tables() -> None:
+    teams = Teams({"r0": "a", "r1": "a", "r2": "b"})
+    options = replace(R0_BY_R1, teams=teams, baselines=("r3",))
+    table = risk_table(named(sample(runs=4)), options=options).sorted_by().best_per_team()
+    assert [len(block.runs) for block in table.blocks] == [3, 1]
+
+
+def test_wilcoxon_is_of_each_run_and_its_own_baseline() -> None:
+    values = sample(topics=12, runs=4)
+    options = Options(("r3",), own_baselines={"r0": "r1", "r2": "r0"})
+    table = risk_table(named(values), options=options).sorted_by("-mean")
+    shown = table.laid_out(["run", "baseline", "wilcoxon_p"]).result().rows
+    for run, of, p in ((r, str(b), p) for r, b, p in shown if str(b).startswith("own(")):
+        first, second = (values[int(name[1])] for name in (str(run), of[4:-1]))
+        assert p == pytest.approx(wilcoxon_p(first[None], second)[0], rel=1e-12)
 
 
 def test_label_swaps_and_a_frozen_population_are_those_of_the_baseline_too() -> None:

