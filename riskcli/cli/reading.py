@@ -131,8 +131,7 @@ class Inputs(Files):
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
         shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
-        help="Effectiveness measure, repeatable: AP, P@10, map, ... [default: ERR@20 and nDCG@20; "
-        "of judgements by subtopic ERR_IA@20 and alpha_nDCG@20]",
+        help="Effectiveness measure, repeatable: AP, P@10, map, ... [default: ERR@20 and nDCG@20]",
     )
     topics: TopicRule = _input(
         "--topics", choice=TopicRule, default="relevant", settings=NOTHING,
