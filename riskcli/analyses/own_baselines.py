@@ -68,6 +68,7 @@ def _rows(matrix: ScoreMatrix, declared: Mapping[str, str]) -> dict[int, int]:
     for run, baseline in declared.items():
         for name in (name for name in (run, baseline) if name not in rows):
             hint = nearest(name, rows)
+            hint = "; only -b takes the @ baselines" if name.startswith("@") else hint
             raise UsageError(f"own baselines: no run and no file is named {name!r}{hint}")
         if run == baseline:
             raise UsageError(f"own baselines: {run!r} is given as its own; name another run")

@@ -330,7 +330,8 @@ def test_a_run_file_joins_the_runs(tmp_path: Path) -> None:
         ("run,baseline\ncaspPlus,caspPlus\n", "given as its own"),
         ("run,baseline\ncaspPlus,a\ncaspPlus,b\n", "already listed on line 2"),
         ("run,baseline\ncaspPlus,\n", "declares a baseline"),
-        ("run,base\ncaspPlus,a\n", "expected the columns run, baseline"),
+        ("Run,base\ncaspPlus,a\n", "'Run,base', expected the columns run, baseline"),
+        ("run,baseline\ncaspPlus,@mean\n", "named '@mean'; only -b takes the @ baselines"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, text: str) -> None:
