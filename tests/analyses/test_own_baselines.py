@@ -185,7 +185,7 @@ def test_who_is_better_and_worse_and_ruins_topics() -> None:
     assert better.runs == ("r0",) and better.text.startswith("r0 against r1 (mean +0.05")
     assert better.text.endswith(") is better than its own baseline.")
     assert worse.runs == ("r3",) and " is worse than its own baseline." in worse.text
-    assert ruins.runs == ("r3",) and "r3 against r1 (30 of 30 topics) loses over" in ruins.text
+    assert ruins.runs == ("r3",) and "r3 against r1 (on 30 of 30 topics) loses over" in ruins.text
     assert better.about == "score, against its own baseline"
     both = said(values, {"r0": "r1", "r1": "r3"}).by("better")[0].text
     assert both.startswith("Each of r0 against r1 (") and " and r1 against r3 (" in both
