@@ -73,6 +73,7 @@ def _rows(matrix: ScoreMatrix, declared: Mapping[str, str]) -> dict[int, int]:
     for run, baseline in declared.items():
         for name in (name for name in (run, baseline) if name not in rows):
             hint = nearest(name, rows)
+            hint = "; only -b takes the @ baselines" if name.startswith("@") else hint
             raise UsageError(f"own baselines: no run and no file is named {name!r}{hint}")
         if run == baseline:
             raise UsageError(f"own baselines: {run!r} is given as its own; name another run")
@@ -122,14 +123,14 @@ def _statements(
         than += f" (not corrected for {counted(tests, 'test')})"
 
     def lost(row: int) -> str:
-        return f" ({facts.lost[row]:.0f} of {block.topics} topics)"
+        return f" (on {facts.lost[row]:.0f} of {block.topics} topics)"
 
     ruinous = sorted(filter(facts.ruinous, facts.others), key=lambda row: -facts.lost[row])
     said = []
     for rule, rows, detail, says in (
         ("better", facts.flagged("better"), facts.gain, f"is better {than}"),
         ("worse", facts.flagged("worse"), facts.gain, f"is worse {than}"),
-        ("ruins", ruinous, lost, f"loses over 20 % of {OWN} on a tenth of the topics or more"),
+        ("ruins", ruinous, lost, f"loses over 20 % of {OWN}"),
     ):
         whom = [f" against {own[row]}{detail(row)}" for row in range(len(own))]
         text = f"{'Each of ' if len(rows) > 1 else ''}{facts.named(rows, whom.__getitem__)} {says}"

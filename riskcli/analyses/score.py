@@ -58,7 +58,8 @@ class ComparisonTable(base.Analysis):
         """
         sortable = sortable_columns()
         if column.removeprefix("-") not in sortable:
-            raise UsageError(f"cannot sort by {column!r}{nearest(column, sortable)}")
+            hint = nearest(column, sortable) or f"; a table is sorted by {', '.join(sortable)}"
+            raise UsageError(f"cannot sort by {column!r}{hint}")
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
             orders.setdefault((block.measure, block.baseline), _order(self._shown(block), column))

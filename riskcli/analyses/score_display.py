@@ -51,7 +51,7 @@ class Layout:
     """Decimals; None: by column."""
 
     def __post_init__(self) -> None:
-        names = column_names() if self.columns else []
+        names = [*column_names(), "above(0.5)"] if self.columns else []
         for name in self.columns:
             if name not in names and not measure_words.is_on_demand(name):
                 raise UsageError(f"no column {name!r}{nearest(name, names)}")

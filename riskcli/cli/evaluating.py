@@ -78,8 +78,8 @@ def _alphas(against: Given) -> tuple[float, ...]:
     for alpha_hat in given:
         if alpha_hat < 1:
             raise UsageError(
-                f"--alpha is {alpha_hat:g}: under --convention minus it is how many times losses "
-                "count, 1 or more"
+                f"--alpha is {alpha_hat:g}: under --convention {against.convention} it is how many "
+                "times losses count, 1 or more: 1 + the alpha of the others"
             )
     return tuple(map(alpha_of_hat, given))
 

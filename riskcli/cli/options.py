@@ -57,8 +57,8 @@ class Against:
     baselines: tuple[str, ...] = _most_used(
         "-b", "--baseline", multiple=True, callback=_read_from_stdin, metavar="NAME",
         shell_complete=baselines, settings=Reach.NAME_OR_INPUT,
-        help="What runs are compared with: a run's name, a glob, a run file (or NAME=FILE), or one "
-        "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
+        help="Compare with: a run's name, a glob, a run file (or NAME=FILE), @mean, @median, @max "
+        "or @min. Repeat it for a set. [default: @mean]",
     )
     alphas: tuple[tuple[float, ...], ...] = _most_used(
         "-a", "--alpha", multiple=True, type=alphas, metavar="LIST", settings=NOTHING,

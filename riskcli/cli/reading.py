@@ -105,7 +105,7 @@ class Files(Quiet):
         """The judgements, where no more than one file of them can be used."""
         if len(self.judged) > 1:
             names = ", ".join(map(str, self.judged))
-            raise UsageError(f"one file of judgements at a time here, found {names}")
+            raise UsageError(f"one file of judgements at a time here, a call each; found {names}")
         return self.judged[0] if self.judged else None
 
     @property
@@ -131,7 +131,8 @@ class Inputs(Files):
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
         shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
-        help="Effectiveness measure, repeatable: AP, P@10, map, ... [default: ERR@20 and nDCG@20]",
+        help="Effectiveness measure, repeatable: AP, P@10, map, ... [default: ERR@20, nDCG@20; by "
+        "subtopic ERR_IA@20, alpha_nDCG@20]",
     )
     topics: TopicRule = _input(
         "--topics", choice=TopicRule, default="relevant", settings=NOTHING,

@@ -65,7 +65,7 @@ def _declared(ctx: click.Context, option: click.Parameter, given: Sequence[str])
 @own_option(
     "--sort", shell_complete=among(lambda: _analysis().sortable_columns()), default="mean",
     metavar="COLUMN", settings=Reach.NOTHING, heading=Section.MOST_USED,
-    help="Order: run, mean, georisk, losses, ...; -losses reverses it.",
+    help="Order by run, mean, georisk, losses, ...; or by -losses.",
 )  # fmt: skip
 @own_option(
     "--top", type=number_or("best-per-team"), metavar="N|best-per-team", settings=Reach.NOTHING,

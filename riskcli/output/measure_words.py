@@ -190,7 +190,8 @@ _OF_UNJUDGED = {
 
 _ON_DEMAND = {
     MeasureColumn(WILCOXON, "p"): "two-sided p-value of Wilcoxon's signed rank test that δ is "
-    "symmetric about 0: not of the mean, nor of risk; topics without a difference are dropped",
+    "symmetric about 0: not of the mean, nor of risk; uncorrected; topics without a difference are "
+    "dropped",
 }
 """What is computed where --columns names it."""
 

@@ -339,8 +339,8 @@ def qrels_notes(reader: Reader) -> list[Note]:
     if any(measure.family.of_subtopics for measure in reader.measures):
         by_topic = (qrels.subtopics or {}).values()
         most = max((len({s for of in each.values() for s in of}) for each in by_topic), default=0)
-        message = f"{qrels.path}: judgements by subtopic, up to {most} with a relevant document"
-        notes.append(Note("subtopics", f"{message} a topic", warning=False))
+        message = f"{qrels.path}: judgements by subtopic, up to {most} relevant ones a topic"
+        notes.append(Note("subtopics", message, warning=False))
     barren = len(qrels.topics) - len(qrels.relevant_topics)
     if barren and reader.rules.topics != "judged":
         message = f"{counted(barren, 'topic')} of the qrels without a relevant document left out"

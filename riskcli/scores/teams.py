@@ -81,10 +81,11 @@ def table_of_runs(
     text = _text(path)
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    header = [name.strip().lower() for name in next(reader, [])]
+    written = next(reader, [])
+    header = [name.strip().lower() for name in written]
     if not set(needed) <= set(header) or not set(header) <= set(allowed):
         others = ", ".join(name for name in allowed if name not in needed)
-        message = f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
+        message = f"the header is {','.join(written)!r}, expected the columns {', '.join(needed)}"
         message += f" (and perhaps {others})" if others else ""
         raise InputError(path, "bad-teams", message, 1)
     seen: dict[str, int] = {}

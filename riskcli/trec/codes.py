@@ -74,7 +74,7 @@ ERRORS_OF_COMMANDS = {
     "population-version": "a population file of another version of the format",
     "bad-manifest": "a manifest that riskeval organise did not write, or one of another version",
     "bad-queries": "a malformed file of queries, or a topic with two texts",
-    "bad-teams": "a malformed file of teams, of replicates, or of names of runs",
+    "bad-teams": "a malformed file of teams, of replicates, of own baselines, or of names of runs",
     "bad-curve": "not a learning curve that riskeval train wrote",
     "bad-model": "not a model that riskeval train or LightGBM wrote",
     "bad-feature": "a feature that is not a number, or a table without features (learning)",

@@ -216,7 +216,7 @@ def test_who_is_better_and_worse_and_ruins_topics() -> None:
     assert better.runs == ("r0",) and better.text.startswith("r0 against r1 (mean +0.05")
     assert better.text.endswith(") is better than its own baseline.")
     assert worse.runs == ("r3",) and " is worse than its own baseline." in worse.text
-    assert ruins.runs == ("r3",) and "r3 against r1 (30 of 30 topics) loses over" in ruins.text
+    assert ruins.runs == ("r3",) and "r3 against r1 (on 30 of 30 topics) loses over" in ruins.text
     assert better.about == "score, against its own baseline"
     both = said(values, {"r0": "r1", "r1": "r3"}).by("better")[0].text
     assert both.startswith("Each of r0 against r1 (") and " and r1 against r3 (" in both
@@ -361,7 +361,8 @@ def test_a_run_file_joins_the_runs(tmp_path: Path) -> None:
         ("run,baseline\ncaspPlus,caspPlus\n", "given as its own"),
         ("run,baseline\ncaspPlus,a\ncaspPlus,b\n", "already listed on line 2"),
         ("run,baseline\ncaspPlus,\n", "declares a baseline"),
-        ("run,base\ncaspPlus,a\n", "expected the columns run, baseline"),
+        ("Run,base\ncaspPlus,a\n", "'Run,base', expected the columns run, baseline"),
+        ("run,baseline\ncaspPlus,@mean\n", "named '@mean'; only -b takes the @ baselines"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, text: str) -> None:

@@ -279,5 +279,7 @@ def test_with_weights_there_is_no_signed_rank_test(tmp_path: Path) -> None:
 def test_a_rule_cannot_rest_on_wilcoxon_s_test() -> None:
     ran = riskeval("check", EIGHT, "--baseline", "s1", "--require", "wilcoxon_p > 0.05")
     assert ran.code == 2 and "nothing is called 'wilcoxon_p'" in ran.err
-    ran = riskeval("score", EIGHT, "--columns", "above(x)")
-    assert ran.code == 2 and "no column 'above(x)'" in ran.err
+    ran = riskeval("score", EIGHT, "--columns", "above 0.5")
+    assert ran.code == 2 and "no column 'above 0.5'; did you mean above(0.5)?" in ran.err
+    ran = riskeval("score", EIGHT, "--sort", "delta_sd")
+    assert ran.code == 2 and "'delta_sd'; a table is sorted by run, mean, urisk," in ran.err

@@ -194,7 +194,7 @@ _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+(\.
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WITH_CUTOFF = re.compile(r"(.*?[@._])\d+(?:\.\d+)?")
 _SPELLINGS = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
-_GEOMETRIC = re.compile(r"gm\((.*)\)", re.IGNORECASE)
+_GEOMETRIC = re.compile(r"gm\((.+)\)", re.IGNORECASE)
 _ALIASES = {"mrr": "rr", "precision": "p"}
 
 
@@ -329,7 +329,7 @@ def _parameters(family: Family, arguments: str) -> tuple[tuple[str, Value], ...]
         match = _PARAMETER.fullmatch(argument.strip())
         parameter = family.parameter(match["key"]) if match else None
         if match is None or parameter is None:
-            known = " or ".join(known.name for known in family.parameters) or "no parameter"
+            known = " or ".join(f"{p.name}=..." for p in family.parameters) or "no parameter"
             raise ValueError(f"found {argument.strip()!r} in brackets, {family.name} takes {known}")
         given[parameter.name] = parameter.parse(match["value"].strip("'\""))
     return tuple(
@@ -340,8 +340,13 @@ def _parameters(family: Family, arguments: str) -> tuple[tuple[str, Value], ...]
 
 
 def _unknown(text: str) -> str:
+    if re.match(r"gm\W|gm_(?!map|bpref)|gmap", text, re.IGNORECASE):
+        return f"unknown measure {text!r}; a geometric mean is written gm(AP), gm(nDCG@20)"
+    turned = re.sub(r"(@\d+)(\([^()]+\))$", r"\2\1", text)
+    if turned != text and _family_in(turned)[0]:
+        return f"unknown measure {text!r}; brackets stand before the cutoff: {turned}"
     stem = re.split(r"[@(.]", text)[0]
-    spellings = dict.fromkeys(name for family in FAMILIES for name in family.names)
+    spellings = dict.fromkeys([*(n for family in FAMILIES for n in family.names), *_ALIASES])
     hint = nearest(stem, spellings) or f"; the measures are {', '.join(f.name for f in FAMILIES)}"
     return f"unknown measure {text!r}{hint}"
 

@@ -333,7 +333,7 @@ def test_the_defaults_are_those_of_subtopics(folder: Path) -> None:
     ran = installed("score", folder / "runs", "-q", folder / "qrels.txt", "-f", "csv")
     measures = {row["measure"] for row in csv.DictReader(io.StringIO(ran.out))}
     assert (ran.code, measures) == (0, {"ERR_IA@20", "alpha_nDCG@20"})
-    told = f"note: {folder / 'qrels.txt'}: judgements by subtopic, up to 3 with a relevant document"
+    told = f"note: {folder / 'qrels.txt'}: judgements by subtopic, up to 3 relevant ones a topic"
     assert told in ran.err
     found = evaluate(folder / "runs", qrels=folder / "qrels.txt")
     assert [matrix.measure for matrix in found.matrices] == ["ERR_IA@20", "alpha_nDCG@20"]
@@ -360,6 +360,7 @@ def test_trec_s_own_judgements_are_no_subtopics(folder: Path) -> None:
     ran = scored_by(folder, "-m", "alpha-nDCG@20")
     assert (ran.code, ran.out) == (2, "")
     assert "measure alpha_nDCG@20 needs judgements by subtopic" in ran.err
+    assert "names no two subtopics of a topic: take the track's others" in ran.err
 
 
 def test_rounds_in_the_second_column_are_no_subtopics_unless_asked_for(tmp_path: Path) -> None:
