@@ -9,9 +9,10 @@ import numpy as np
 
 from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
-from riskcli.core.arrays import ALL, Flags, Floats, Rows
+from riskcli.core.arrays import ALL, Flags, Floats, Rows, logarithms
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
+from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
     GROUP,
     PRINTED,
@@ -112,6 +113,8 @@ class Block:
         rows = ALL if self.rows is None else self.rows
         scores, bound, baseline = self.scores[rows], above(name), self.baseline_scores
         if bound is not None:
+            if is_logarithm(self.measure):  # of scores, not of their logarithms
+                bound = float(logarithms(np.array(bound), np.inf))
             return np.asarray((scores > bound).sum(axis=1), dtype=float)
         if baseline is None:
             return None

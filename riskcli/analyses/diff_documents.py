@@ -242,7 +242,8 @@ def _about(of: SideBySide, side: Sequence[Ranked | None], right: int) -> list[Co
 
 
 def _caption(of: SideBySide, lines: int) -> list[str]:
-    marks = "grade –: not judged; moved: ↑ ↓ ranks up or down, = none."
+    highest = "grade: the highest of all subtopics; " if of.pair.kind.family.of_subtopics else ""
+    marks = f"{highest}grade –: not judged; moved: ↑ ↓ ranks up or down, = none."
     if of.has_parts:
         total = sum(each.part or 0.0 for each in of.documents)
         marks = f"The parts add up to δ, {signed(total)}; {marks}"

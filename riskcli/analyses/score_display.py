@@ -341,6 +341,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
             text.endswith(" ranks") for text in texts
         ),
         "no ranks: risk against different baselines cannot be compared (ECIR'14)": first.own_names,
+        f"{measure_words.WILCOXON}: not corrected": measure_words.WILCOXON in texts,
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
     counts = f"{first.topics_in_words}, {counted(len(first.runs), 'run')} shown"
@@ -391,10 +392,7 @@ def _tests(block: Block, plan: Significance, sizes: Sequence[int]) -> str:
     shuffled = any(estimate.p_stepped is not None for estimate in block.estimates.values())
     if shuffled and plan.correction == "holm" and plan.family == "column":
         return f"{plan.number_of_shuffles:,} shuffles, max-t over {many} runs; TRisk: t, Holm"
-    how = (
-        f"{plan.number_of_shuffles:,} shuffles; TRisk: t"
-        if shuffled
-        else (f"t, {'label swaps' if plan.test == 'swap' else 'jackknife'}")
-    )
+    each = f"t, {'label swaps' if plan.test == 'swap' else 'jackknife'}"
+    how = f"{plan.number_of_shuffles:,} shuffles; TRisk: t" if shuffled else each
     correction = CORRECTION_TITLES[plan.correction]
     return f"{how}; {correction}" + ("" if plan.correction == "none" else f" over {tests}")

@@ -152,7 +152,7 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
             )
             for qrels, own in zip(judged, by_each, strict=True)
         ]
-    evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
+    evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found, inputs.measures)
     if inputs.replicates is not None:
         evaluation = of_systems(evaluation, inputs.replicates, checksums)
     evaluation = _labelled(inputs, evaluation)

@@ -31,8 +31,13 @@ def rules_of_each(rules: Rules, judgements: Sequence[Qrels]) -> list[Rules]:
     ]
 
 
-def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) -> Evaluation:
-    """All matrices in one evaluation; a measure of several judges says whose: `AP [model]`."""
+def under_each(
+    judgements: Sequence[Path], evaluations: Sequence[Evaluation], asked: Sequence[str] = ()
+) -> Evaluation:
+    """All matrices in one evaluation; a measure of several judges says whose: `AP [model]`.
+
+    Where judgements differ in kind, measures are in the order in which they were `asked` for.
+    """
     names = file_names(judgements)
     if len(set(names)) < len(names):
         raise UsageError("the same judgements are given twice")
@@ -48,6 +53,9 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
         for name, evaluation in named.items()
         for matrix in evaluation.matrices
     ]
+    if asked and min(times.values()) == 1:
+        order = [str(measure) for measure in parse_measures(asked)]
+        matrices.sort(key=lambda matrix: order.index(matrix.plain_measure))
     first = evaluations[0]
     topics = [{*evaluation.matrices[0].topics} for evaluation in evaluations]
     common = len(set.intersection(*topics))

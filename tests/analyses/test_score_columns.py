@@ -233,6 +233,7 @@ def test_against_what_the_runs_themselves_make_up_there_is_no_signed_rank_test(
 
 def test_people_see_them_where_they_ask() -> None:
     asked = ("--columns", "delta_sd,wilcoxon_p,above(0.3)", "-f", "table")
+    assert "wilcoxon_p: not corrected" in riskeval("score", EIGHT, "-b", "s1", *asked).out
     shown = program.riskeval("score", EIGHT, "-b", "s1", *asked).out
     assert re.search(r"run +delta_sd +wilcoxon_p +above\(0\.3\)\n", shown)
     assert re.search(r"s8 +0\.1866 +0\.81 +3\n", shown)
@@ -253,6 +254,16 @@ def test_topics_above_a_score_are_counted(bound: str) -> None:
     found = {row["run"]: row[name] for row in eight("--columns", f"run,{name}")}
     expected = {run: sum(x > float(bound) for x in own) for run, own in scores_of_eight().items()}
     assert found == {run: str(count) for run, count in expected.items()}
+
+
+def test_of_logarithms_the_scores_behind_them_are_counted() -> None:
+    counted = []
+    for measure in ("AP", "gm(AP)", "gm_map"):
+        names = ("-m", measure, "--columns", "run,above(0.05)", "-b", "indriCASP", "-f", "csv")
+        rows = list(csv.DictReader(StringIO(riskeval("score", SAMPLES, *names).out)))
+        counted.append({row["run"]: row["above(0.05)"] for row in rows})
+    assert counted[0] == counted[1] == counted[2]
+    assert set(counted[0].values()) != {"0"}
 
 
 def test_a_mean_of_p_values_is_none_and_one_of_deviations_is_one() -> None:

@@ -507,7 +507,8 @@ def test_with_both_judgements_each_measure_takes_its_own(folder: Path) -> None:
 
     apart = by_measure("score", folder / "runs", "-q", folder / "plain.txt", "-m", "AP")
     apart |= by_measure("score", folder / "runs", "-q", folder / "qrels.txt", "-m", "NRBP")
-    assert by_measure(*both, "-m", "NRBP,AP") == apart
+    found = by_measure(*both, "-m", "NRBP,AP")
+    assert (found, [*found]) == (apart, ["NRBP", "AP"])
     assert [*by_measure(*both)] == ["ERR@20", "nDCG@20", "ERR_IA@20", "alpha_nDCG@20"]
     assert [*by_measure(*both, "-m", "Judged@5")] == ["Judged@5 [plain]", "Judged@5 [qrels]"]
     for lonely, reason in (("AP", "takes one grade"), ("NRBP", "needs judgements by subtopic")):
@@ -553,6 +554,12 @@ def test_every_command_takes_them(folder: Path, line: str) -> None:
     ran = run_inside(*arguments)
     assert ran.code in (0, 1, 3), ran.err
     assert "riskeval:" not in ran.err
+
+
+def test_a_document_s_grade_is_said_to_be_the_highest(folder: Path) -> None:
+    pair = (folder / "runs" / "two.run", folder / "runs" / "one.run")
+    ran = run_inside("diff", *pair, "-q", folder / "qrels.txt", "--topic", "1", "-f", "table")
+    assert "grade: the highest of all subtopics" in " ".join(ran.out.split())
 
 
 def test_the_store_gives_the_same_bytes(folder: Path) -> None:
