@@ -51,6 +51,7 @@ class JudgedSubtopics:
                     self._docnos.append(docno.encode())
             self._bounds.append(len(self._docnos))
         self._row_of = np.array([*row_of, 0], dtype=np.intp)
+        self._counts: dict[int, Counts] = {}
         self._ideals: dict[tuple[int, float], Floats] = {}
 
     def of_documents(self, documents: Rows) -> Grades:
@@ -59,8 +60,11 @@ class JudgedSubtopics:
 
     def relevant(self, relevance: int) -> Counts:
         """By topic and subtopic, how many documents are relevant."""
-        relevant = self._grades >= relevance
-        return np.array([relevant[start:end].sum(axis=0) for start, end in pairwise(self._bounds)])
+        if relevance not in self._counts:
+            relevant = self._grades >= relevance
+            counts = [relevant[start:end].sum(axis=0) for start, end in pairwise(self._bounds)]
+            self._counts[relevance] = np.array(counts)
+        return self._counts[relevance]
 
     def ideal(self, relevance: int, alpha: float, depth: int) -> Floats:
         """By topic and rank, what the document of the best ranking adds (see `novelty`).
