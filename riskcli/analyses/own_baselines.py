@@ -21,9 +21,8 @@ from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.measures import measures
-from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.comparisons import Options, comparisons, with_noise
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.replicates import with_noise
 
 
 def own_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, risk_table
 from riskcli.core.messages import InputError
+from riskcli.scores.comparisons import repeats_of
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.replicates import repeats_of
 from riskcli.scores.systems import Systems
 from riskcli.scores.teams import read_systems, with_teams
 from tests.helpers.program import QRELS, SAMPLES
