@@ -12,15 +12,7 @@ from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import ALL, Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
-from riskcli.output.measure_words import (
-    GROUP,
-    PRINTED,
-    above,
-    columns_beside,
-    columns_of_unjudged,
-    every_column,
-    is_on_demand,
-)
+from riskcli.output.measure_words import GROUP, PRINTED, above, every_column, is_on_demand
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
@@ -94,8 +86,8 @@ class Block:
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
-        if name in columns_of_unjudged() or name in columns_beside():
-            return self.beside.get(name)
+        if name in self.beside:
+            return self.beside[name]
         if is_on_demand(name):
             return self._on_demand(name)
         column = every_column()[name]
