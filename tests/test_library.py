@@ -107,7 +107,7 @@ def test_runs_read_from_files_score_too(evaluation: riskcli.Evaluation) -> None:
         (pd.DataFrame({"qid": ["1"], "score": [1.0]}), "no column docno"),
         (pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "a"], "score": [1, 2]}), "twice"),
         (pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [np.nan]}), "the score is nan"),
-        (pd.DataFrame({"qid": [], "docno": [], "score": []}), "empty"),
+        (pd.DataFrame({"qid": [], "docno": [], "score": []}), "no document"),
     ],
 )
 def test_frames_that_are_no_runs_are_refused(frame: pd.DataFrame, message: str) -> None:

@@ -13,21 +13,17 @@ from riskcli.core.arrays import ALL, Flags, Floats, Rows, logarithms
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.measure_words import (
-    GROUP,
-    PRINTED,
-    above,
-    columns_beside,
-    columns_of_unjudged,
-    every_column,
-    is_on_demand,
-)
+from riskcli.output.measure_words import GROUP, PRINTED, above, every_column, is_on_demand
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
 from riskcli.risk.measures import measures
 from riskcli.risk.signed_ranks import wilcoxon_p
 
+_TURNED = {
+    SELF_RISK: SELF_RISK, FLOOR: FLOOR, "urisk_min": "urisk_max", "urisk_max": "urisk_min"
+}  # fmt: skip
+"""Columns of risk beside the measures, and of which the minus convention makes them."""
 OWN = "its own baseline"
 """What the baseline of a block is called in which each run has the one that it declares."""
 
@@ -55,14 +51,13 @@ class Block:
     """The loss function where it is not linear."""
     said: Statements = field(default_factory=Statements)
     """What it says in sentences; that of several alphas stands at the first."""
-    unjudged: Mapping[str, Floats] = field(default_factory=dict)
-    """What unjudged documents may do, by column, as far as it is known."""
     ranges_exact: bool = True
     """Whether their ranges are reached."""
     ranges: Ranges | None = None
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
-    """What labels of topics and runs add, by column; the baselines where each run has its own."""
+    """What unjudged documents may do, and labels of topics and runs add, by column, as far as it is
+    known; the baselines where each run has its own."""
     scores: Floats | None = None
     """Of all runs, for what is computed only where it is asked for."""
     baseline_scores: Floats | None = None
@@ -92,10 +87,8 @@ class Block:
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
-        if name in columns_of_unjudged():
-            return self.unjudged.get(name)
-        if name in columns_beside():
-            return self.beside.get(name)
+        if name in self.beside:
+            return self.beside[name]
         if is_on_demand(name):
             return self._on_demand(name)
         column = every_column()[name]
@@ -148,7 +141,6 @@ class Block:
             self,
             runs=tuple(self.runs[row] for row in indices),
             estimates={name: each.of_runs(indices) for name, each in self.estimates.items()},
-            unjudged={name: values[indices] for name, values in self.unjudged.items()},
             beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
             rows=indices if self.rows is None else self.rows[indices],
@@ -162,23 +154,15 @@ class Block:
             return self
         signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
         negated = {name: self.estimates[name].negated() for name in signed}
-        unjudged = {**self.unjudged}
-        if "urisk_min" in unjudged:
-            ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
-            unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
         for measure in measures() if convention == PRINTED else ():
             if measure.as_printed is not None and measure.id in negated:  # and no test is of it
                 mean, z = self.estimates["mean"].value, self.estimates["zrisk"].value
                 negated[measure.id] = Estimate(measure.as_printed(mean, z / self.topics))
-        turned = {**self.estimates, **negated}
-        risks = {*self.beside} & {SELF_RISK, FLOOR}
-        beside = {
-            name: np.negative(cells) + 0.0 if name in risks else cells
-            for name, cells in self.beside.items()
-        }
-        return replace(
-            self, estimates=turned, unjudged=unjudged, beside=beside, convention=convention
-        )
+        turned, beside = {**self.estimates, **negated}, {**self.beside}
+        for name, of in _TURNED.items():
+            if of in self.beside:
+                beside[name] = np.negative(self.beside[of]) + 0.0
+        return replace(self, estimates=turned, beside=beside, convention=convention)
 
     @property
     def topics_in_words(self) -> str:
@@ -189,4 +173,4 @@ class Block:
     @property
     def has_ranges(self) -> bool:
         """Whether the ranges of differences are known."""
-        return "mean_diff_min" in self.unjudged
+        return "mean_diff_min" in self.beside

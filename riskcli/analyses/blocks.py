@@ -105,10 +105,10 @@ def _blocks_of(
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
             smooth=comparison.smooth,
-            unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
             beside={
+                **columns_of(matrix, comparison, allowed, alpha),
                 **_beside(matrix, comparison),
                 **replicates.columns_of(matrix, comparison, options.pool, alpha),
                 **corrected,
@@ -212,10 +212,6 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_size=len(named),
         ranges=None,
         baseline_scores=None,
-        unjudged={
-            name: mean_of_known([block.unjudged[name] for block in same_alpha])
-            for name in first.unjudged
-        },
         beside={
             name: mean_of_known([np.asarray(block.beside[name], float) for block in same_alpha])
             for name in first.beside

@@ -40,20 +40,16 @@ class RunDiff(base.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """All topics, a table a measure."""
-        return [
-            replace(table(pair, self.queries, self.most, width), verdict=self._said(pair))
-            for pair in self.pairs
-        ]
+        return self._answering(
+            (pair.about, [table(pair, self.queries, self.most, width)]) for pair in self.pairs
+        )
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """Those that lost and gained most, by the first measure."""
         first, *others = self.pairs
         more = f" By {joined([pair.measure for pair in others])}, too: --full." if others else ""
         shown = screen(first, self.queries, self.most, width, more)
-        return [replace(shown, verdict=self._said(first))]
-
-    def _said(self, pair: Pair) -> tuple[str, ...]:
-        return self.verdict.of(pair.about).sentences
+        return self._answering([(first.about, [shown])])
 
     def result(self) -> Result:
         """A row a measure and topic."""

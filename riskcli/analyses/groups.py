@@ -12,10 +12,19 @@ from typing import Any, Self
 import numpy as np
 
 from riskcli.analyses.blocks import Block, corrected_together, risk_blocks
+from riskcli.analyses.score_display import Layout, names_of
 from riskcli.analyses.verdicts import about, called
-from riskcli.core.messages import UsageError, listed, natural_key
-from riskcli.output.display import p_value
-from riskcli.output.measure_words import GROUP
+from riskcli.core.messages import UsageError, counted, listed, natural_key
+from riskcli.output import display
+from riskcli.output.display import (
+    Cell,
+    Column,
+    Display,
+    Heading,
+    p_value,
+)
+from riskcli.output.escape import visible
+from riskcli.output.measure_words import GROUP, weights
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.interaction import LEAST_GROUP, interaction
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
@@ -23,6 +32,7 @@ from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 MOST_NAMED = 3
+_NAME = 20
 _FINE = 2
 """Shuffles enough for a p-value that many times below what the correction needs."""
 
@@ -145,3 +155,43 @@ def _badness(block: Block) -> tuple[float, float, object]:
     known = [each for each in block.numbers("mean_diff") if each is not None]
     difference = round(sum(known) / max(len(known), 1), 12)  # 0 to a virtual mean
     return difference, float(block.estimates["mean"].value.mean()), natural_key(block.group)
+
+
+# For people: a row a run, a column a group, the worst group first.
+
+
+def display_of(table: ByGroup, layout: Layout, width: int) -> Display:
+    """Differences of the mean by group, and URisk where all groups have room for it."""
+    first, pairs = table.first[0], [_columns(table, each, layout) for each in table.first]
+    columns = [names_of(first), *(column for pair in pairs for column in pair)]
+    if display.width_of(columns) > width:
+        columns = [names_of(first), *(difference for difference, _ in pairs)]
+    while display.width_of(columns) > width and len(columns) > 2:
+        columns.pop()
+    lines = [
+        "Number of topics in brackets; the worst group, by the mean difference of all runs, first."
+    ]
+    if table.depends:
+        tests = counted(max(each.families.get("mean", 0) for each in table.first), "test")
+        how = f"corrected over runs and groups ({tests})"
+        lines.append(f"▲ better, ▼ worse at γ = {table.gamma:g}, {how}.")
+    if any(block.topics < LEAST_GROUP for block in table.first):
+        lines.append(f"Groups of fewer than {LEAST_GROUP} topics are not tested.")
+    if (more := len(pairs) - len(columns) + 1) > 0:
+        lines.append(f"{counted(more, 'more group')} not shown: -f tsv, or a wider terminal.")
+    alpha = weights([first.alpha], first.convention)
+    against = f"baseline {display.in_title(first.baseline)}, {alpha}"
+    title = f"By {table.grouping}: {first.measure}, {against}"
+    return Display(title, columns, lines, marks=layout.marks, verdict=table.said.sentences)
+
+
+def _columns(table: ByGroup, block: Block, layout: Layout) -> tuple[Column, Column]:
+    """Of one group: the difference with its mark, and URisk."""
+    group = visible(block.group.removeprefix(f"{table.grouping}="))
+    name = f"{display.shortened(group, _NAME)} ({block.topics})\n"
+    flags = block.cells("mean_flag")
+    marks = [""] * len(block.runs) if flags is None or layout.marks == "none" else flags.tolist()
+    texts = layout.decimals(block.numbers("mean_diff"))
+    marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
+    urisk = Column.of(f"{name}URisk", layout.decimals(block.numbers("urisk")))
+    return Column(Heading(f"{name}mean diff", marked=True), marked), urisk

@@ -22,9 +22,8 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.comparisons import Options, comparisons, with_noise
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.replicates import with_noise
 
 
 def own_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:
@@ -83,17 +82,14 @@ def _rows(matrix: ScoreMatrix, declared: Mapping[str, str]) -> dict[int, int]:
 def _joined(parts: Sequence[Block]) -> Block:
     """The blocks of all baselines as one."""
     first, runs = parts[0], [run for part in parts for run in part.runs]
-    unjudged, beside = (
-        {name: np.concatenate([getattr(part, field)[name] for part in parts]) for name in of}
-        for field, of in (("unjudged", first.unjudged), ("beside", first.beside))
-    )
+    beside = {name: np.concatenate([part.beside[name] for part in parts]) for name in first.beside}
     beside["baseline"] = np.concatenate([np.full(len(p.runs), p.baseline) for p in parts])
     estimates = {
         name: Estimate.mapped([part.estimates[name] for part in parts], np.concatenate)
         for name in first.estimates
     }
     return replace(
-        first, baseline=OWN, runs=tuple(runs), estimates=estimates, unjudged=unjudged,
+        first, baseline=OWN, runs=tuple(runs), estimates=estimates,
         rows=np.concatenate([part.rows for part in parts]), baseline_scores=_of_each(parts),
         beside=beside, ranges=None, ranges_exact=all(part.ranges_exact for part in parts),
         baseline_row=None, baseline_members=(), baseline_size=0, spread=None,

@@ -12,8 +12,8 @@ from riskcli.output.display import Column, Display, Heading, decimal, decimals
 from riskcli.output.verdict import Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.replicates import Repeats, components, pulls_of
+from riskcli.scores.comparisons import repeats_of
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.replicates import repeats_of
 
 SELF_RISK, FLOOR = "self_risk", "floor"
 _NAMED = 3

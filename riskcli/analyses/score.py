@@ -7,8 +7,7 @@ from typing import Self
 from riskcli.analyses import base, human, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
-from riskcli.analyses.group_display import of_groups
-from riskcli.analyses.groups import ByGroup, in_group, tables_by_group
+from riskcli.analyses.groups import ByGroup, display_of, in_group, tables_by_group
 from riskcli.analyses.own_baselines import own_blocks
 from riskcli.analyses.replicates import ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
@@ -178,7 +177,7 @@ class ComparisonTable(base.Analysis):
     def displays_by_group(self, width: int) -> list[Display]:
         """Those of groups of topics alone."""
         table = self if self.order else self.sorted_by()
-        return [of_groups(g.mapped(self._shown), self.layout, width) for g in table.by_group]
+        return [display_of(g.mapped(self._shown), self.layout, width) for g in table.by_group]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
@@ -238,7 +237,7 @@ def _ranges(block: Block) -> Display:
     alpha = weights([block.alpha], block.convention)
     title = f"{block.measure} against {in_title(block.baseline)}, {alpha}, for all grades of "
     title += "unjudged documents"
-    return unjudged.table(block.runs, block.unjudged, title, block.ranges_exact)
+    return unjudged.table(block.runs, block.beside, title, block.ranges_exact)
 
 
 def _replicates(block: Block, spread: ReplicateSpread, precision: int | None) -> Display:

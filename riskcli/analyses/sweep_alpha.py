@@ -75,13 +75,8 @@ class Sweep(base.Analysis):
         return self._shown(width, full=False)
 
     def _shown(self, width: int, full: bool) -> list[Display]:
-        verdict = self.verdict
-        shown: list[Display] = []
-        for swept in self.parts:
-            tables = self._tables(swept, width, full)
-            said = verdict.of(swept.about).sentences
-            shown += [replace(tables[0], verdict=said), *tables[1:]] if tables else []
-        return shown
+        tables = [(swept.about, self._tables(swept, width, full)) for swept in self.parts]
+        return self._answering(each for each in tables if each[1])
 
     def _tables(self, swept: Swept, width: int, full: bool) -> list[Display]:
         """The part that is asked for; else the answer and, in full, what is behind it."""

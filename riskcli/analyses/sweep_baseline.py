@@ -112,12 +112,10 @@ class Bias(base.Analysis):
         return self._shown(width, full=False)
 
     def _shown(self, width: int, full: bool) -> list[Display]:
-        verdict = self.verdict
-        shown: list[Display] = []
-        for one in self.parts:
-            first, *others = self._tables(one, width, full and self.part is None)
-            shown += [replace(first, verdict=verdict.of(one.measure).sentences), *others]
-        return shown
+        full = full and self.part is None
+        return self._answering(
+            (one.measure, [*self._tables(one, width, full)]) for one in self.parts
+        )
 
     def _tables(self, one: MatrixBias, width: int, full: bool) -> Iterator[Display]:
         if self.part is None:

@@ -98,21 +98,17 @@ class PopulationBias(base.Analysis):
 
     def displays(self, _width: int, /) -> Sequence[Display]:
         """A table a measure and risk measure, of every run."""
-        return self._shown(full=True)
+        return self._answering(
+            (parts[0].about, [_display(part, full=True) for part in parts])
+            for parts in self._groups()
+        )
 
     def screen(self, _width: int, /) -> Sequence[Display]:
         """A table a measure, of the best runs."""
-        return self._shown(full=False)
-
-    def _shown(self, full: bool) -> list[Display]:
-        verdict = self.verdict
-        shown: list[Display] = []
-        for parts in self._groups():
-            first = _answer(parts) if len(parts) > 1 else _display(parts[0], full)
-            tables = [_display(part, full=True) for part in parts] if full else [first]
-            said = verdict.of(parts[0].about).sentences
-            shown += [replace(tables[0], verdict=said), *tables[1:]]
-        return shown
+        return self._answering(
+            (parts[0].about, [_answer(parts) if parts[1:] else _display(parts[0], full=False)])
+            for parts in self._groups()
+        )
 
     def _groups(self) -> list[list[WithoutEach]]:
         """The parts about the same scores and alpha, that which stands for a run first."""

@@ -33,9 +33,8 @@ from riskcli.risk.estimate import negative
 from riskcli.risk.exploratory import exploratory as exploratory
 from riskcli.risk.measures import measures
 from riskcli.risk.population import g_squared
-from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
+from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs, repeats_of
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.replicates import repeats_of
 
 KEYS = ("run", "measure", "baseline", "population", "alpha", "topic")
 FIGURES = {

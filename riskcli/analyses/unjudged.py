@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -176,7 +176,7 @@ def _urisk(comparison: Comparison, delta: Floats, alpha: float) -> Floats:
 
 
 def statement(
-    columns: Mapping[str, Floats],
+    columns: Mapping[str, Any],
     runs: Sequence[str],
     rows: Sequence[int],
     baseline: str,
@@ -221,7 +221,7 @@ def compared_with(baseline: str, called: str) -> str:
 
 
 def _in_the_mean(
-    columns: Mapping[str, Floats], runs: Sequence[str], rows: Sequence[int], compared: str
+    columns: Mapping[str, Any], runs: Sequence[str], rows: Sequence[int], compared: str
 ) -> str:
     """Whose mean stays on its side of the baseline's."""
     above = [runs[row] for row in rows if columns["mean_diff_min"][row] > NO_DIFFERENCE]
@@ -262,7 +262,7 @@ def notes(
     return [Note("unjudged-documents", f"{matrix.measure}: {each.text[:-1]}") for each in said]
 
 
-def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact: bool) -> Display:
+def table(runs: Sequence[str], columns: Mapping[str, Any], title: str, exact: bool) -> Display:
     """The ranges of each run: of its mean difference, of URisk, and of its losses."""
     headings: list[str | Heading] = [Heading("run", left=True, names=True)]
     headings += ["mean difference", "URisk", "losses", "judged"]
@@ -279,7 +279,7 @@ def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact:
     return Display.of_rows(title, headings, rows, caption)
 
 
-def _span(columns: Mapping[str, Floats], name: str, row: int) -> str:
+def _span(columns: Mapping[str, Any], name: str, row: int) -> str:
     low, high = (decimal(float(columns[f"{name}_{end}"][row]), 4) for end in ("min", "max"))
     return low if low == high else f"[{low}, {high}]"
 

@@ -252,7 +252,7 @@ class Facts:
         if self.matrix.judging is None:
             return None
         return statement(
-            self.block.unjudged, self.block.runs, self.others, self.block.baseline, self.baseline,
+            self.block.beside, self.block.runs, self.others, self.block.baseline, self.baseline,
             self.matrix.judging, about(self.block),
         )  # fmt: skip
 

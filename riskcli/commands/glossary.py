@@ -6,7 +6,7 @@ Most words are in glossary.toml; only for others is imported what computes measu
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,6 @@ import click
 
 from riskcli.analyses.check.rules import POLICIES, TOPIC_QUANTITIES
 from riskcli.cli.option import Option, program
-from riskcli.commands import headings
 from riskcli.core.messages import UsageError
 from riskcli.trec.codes import CODES
 
@@ -109,11 +108,11 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
     if not word.startswith("--"):
         if word.isidentifier() and (_MEASURES / f"{word}.py").is_file():
             return _risk_texts()[word]
-        for form in headings.forms(word):
-            if text := _known(form) or headings.of_a_measure(form, _known):
+        for form in _forms(word):
+            if text := _known(form) or _of_a_measure(form, _known):
                 turned = f"\n\n{_texts()['⁻']}" if form != word and "⁻" in word else ""
                 return text + turned
-        if (within := headings.below_its_group(word)) != word:
+        if (within := _below_its_group(word)) != word:
             return explained(within, commands)
         stem = re.split("[@(]", word.lower())[0]
         if text := _other_texts().get(stem) or _risk_texts().get(stem):
@@ -260,3 +259,68 @@ def _family(family: "Family") -> str:
     if family.ndeval:
         lines.append(f"ndeval calls it {family.ndeval}; judgements are by subtopic.")
     return "\n".join(lines)
+
+
+# Headings of tables as words: what is left of one without the names and numbers within it.
+#
+# `GeoRisk⁻ ranks` below `AP, α=5` is explained by the columns that it shows, `loss 0.02` by the
+# word `loss N`. So a new measure or column brings its headings along.
+
+
+_SHOWS = {
+    "interval": ("low", "high"), "ranks": ("rank_low", "rank_high"), "rank": ("rank",),
+    "difference": ("difference",), "p": ("p",), "p adjusted": ("p_adjusted",), "flag": ("flag",),
+}  # fmt: skip
+"""The fields of a measure's estimate behind what follows its title."""
+_NUMBER = re.compile(r"(?<!\S)[0-9.]+(?!\S)")
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+_BOUND = re.compile(r"\s*[<>]=?.*$")
+_ALPHA = re.compile(r"α̂?=\S+")
+
+
+def _forms(word: str) -> Iterator[str]:
+    """The word, and what it may be known by; the closest first."""
+    yield word
+    bare = _BOUND.sub("", _IN_BRACKETS.sub("", word.replace("⁻", ""))) or word
+    if bare.startswith("# "):  # a rank without its value
+        yield f"{bare.removeprefix('# ')} rank"
+    for form in (bare, _NUMBER.sub("N", bare)):
+        yield form
+        yield "-".join(form.split())
+        yield "_".join(form.split())
+
+
+def _below_its_group(word: str) -> str:
+    """The heading without the measure and the alpha above it; alpha where nothing else is left."""
+    from riskcli.effectiveness.measures import is_measure  # late, as all that computes
+
+    rest = word.split()
+    while rest and (
+        _ALPHA.fullmatch(rest[0]) or (len(rest) > 1 and is_measure(rest[0].strip(",")))
+    ):
+        rest.pop(0)
+    return " ".join(rest) or "alpha"
+
+
+def _of_a_measure(heading: str, known: Callable[[str], str | None]) -> str | None:
+    """What stands below a risk measure's title and a word; None where it is none of these.
+
+    `known` explains the word alone.
+    """
+    from riskcli.output.measure_words import columns, meaning_of, words_of
+    from riskcli.risk.measures import measures
+
+    title, _, word = heading.replace("⁻", "").partition(" ")
+    fields = _SHOWS.get(word.lower(), ())
+    for measure in measures():
+        if title.lower() in (measure.id, words_of(measure).title.lower()):
+            shown = [
+                f"{column.name} ({meaning_of(column)})"
+                for field in fields
+                for column in columns().values()
+                if (column.measure, column.field) == (measure.id, field)
+            ]
+            general = known(word) or known(word.partition(" ")[0])
+            parts = [f"{heading}: {' to '.join(shown)}.", *([general] if general else [])]
+            return "\n\n".join(parts) if shown else known(measure.id) if not word else None
+    return None

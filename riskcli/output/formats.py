@@ -6,7 +6,7 @@ import gzip
 import sys
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -308,6 +308,14 @@ class Analysis(WithProvenance, ABC):
     def screen(self, width: int, /) -> Sequence[Display]:
         """Those that answer on one screen of a terminal; one that has more says how to get it."""
         return self.displays(width)
+
+    def _answering(self, tables: Iterable[tuple[str, Sequence[Display]]]) -> list[Display]:
+        """All tables; above the first of those about the same what the verdict says of it."""
+        verdict = self.verdict
+        shown: list[Display] = []
+        for about, (first, *others) in tables:
+            shown += [replace(first, verdict=verdict.of(about).sentences), *others]
+        return shown
 
     @property
     def formats(self) -> Formats:

@@ -186,13 +186,13 @@ def settings_in_force(
     """
     in_force = {n: (value, _HERE) for n, value in scoring_settings(here).items() if scored}
     for file in loaded:
-        for name, value in scoring_settings(file.settings).items():
+        for name, value in scoring_settings(file.about.settings).items():
             other, owner = in_force.setdefault(name, (value, file.path.name))
             if value != other:
                 message = f"was made with {name} = {value!r}, {owner} with {other!r}"
                 raise InputError(file.path, "other-settings", message)
     only_topics = _some_topics(loaded, here.get(ONLY_TOPICS), scored)
-    stated = {each for file in loaded for each in file.judgements}
+    stated = {each for file in loaded for each in file.about.judgements}
     scales = sorted({scale for file in loaded for scale in file.scales})
     if scales:
         here = {**here, SCALE: scales if len(scales) > 1 else scales[0]}
@@ -211,8 +211,8 @@ def _some_topics(loaded: Sequence[FileScores], here: Any, scored: bool) -> Any:
         return here
     stated = [(_HERE, None)] if scored else []
     for file in loaded:
-        if SCORING[0] in file.settings:
-            topics = file.settings.get(ONLY_TOPICS)
+        if SCORING[0] in file.about.settings:
+            topics = file.about.settings.get(ONLY_TOPICS)
             stated.append((file.path.name, topics))
             if topics != stated[0][1]:
                 message = (
@@ -298,7 +298,8 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
         for file in loaded
         if file.taken_as
     ]
-    notes += [Note("columns-taken", file.told, warning=False) for file in loaded if file.told]
+    told = [file.about.told for file in loaded if file.about.told]
+    notes += [Note("columns-taken", each, warning=False) for each in told]
     if reader.rules.scale != 1 and all(file.kind == "run" for file in loaded):
         message = "--scale is for files of scores, and there is none: what is scored here keeps its"
         notes.append(Note(UNUSED_SCALE, f"{message} scale"))
@@ -352,7 +353,7 @@ def inputs(loaded: Sequence[FileScores], reader: Reader) -> tuple[Input, ...]:
     """Each file that numbers rest on."""
     records = [
         Input(file.path, file.kind, file.sha256, None if len(runs) > 1 else min(runs),
-              file.judgements, file.mixed, file.content)
+              file.about.judgements, file.about.mixed, file.about.content)
         for file in loaded
         for runs in [runs_of([file])]
     ]  # fmt: skip

@@ -14,10 +14,10 @@ from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_l
 from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
+from riskcli.risk.replicates import Repeats, pulls_of
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import refuse_percent
-from riskcli.scores.replicates import with_noise
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import refuse_virtual_names
 
@@ -214,3 +214,25 @@ def _virtual(scores: Floats, wanted: Sequence[str]) -> Baseline:
         known = ", ".join(VIRTUAL)
         raise UsageError(f"unknown virtual baseline {name!r}, expected one of {known}")
     return Baseline(name, (), VIRTUAL[name](scores))
+
+
+# The replicates behind a score matrix, and how far their noise reaches into its differences.
+
+
+def repeats_of(matrix: ScoreMatrix) -> Repeats | None:
+    """The replicates of the matrix's systems; None where runs are no systems."""
+    known = matrix.axes.replicates
+    if not known:
+        return None
+    systems = zip(matrix.runs, matrix.values[:, None], strict=True)
+    return Repeats([
+        known[name].on(matrix.topics) if name in known else row for name, row in systems
+    ])  # fmt: skip
+
+
+def with_noise(comparison: Comparison, matrix: ScoreMatrix, pool: str, gamma: float) -> Comparison:
+    """The same where it is known which differences are no more than noise of replicates."""
+    repeats = repeats_of(matrix)
+    if repeats is None:
+        return comparison
+    return replace(comparison, noise=repeats.half_widths(pulls_of(comparison, pool), gamma))

@@ -29,40 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def as_mapping(given: Any, value: str, what: str) -> Any:
-    """The dictionary in a Run or Qrels of ranx, or of ir_measures' ScoredDoc or Qrel objects.
-
-    Mappings and frames are given back as they are.
-    """
-    if isinstance(given, Mapping) or hasattr(given, "columns"):
-        return given
-    if hasattr(given, "to_dict"):  # ranx
-        return given.to_dict()
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes):
-        raise UsageError(f"{what}: expected a frame, a mapping or documents, found {given!r:.60}")
-    by_topic: dict[str, dict[str, Any]] = {}
-    for item in given:
-        try:
-            topic, docno, new = item.query_id, item.doc_id, getattr(item, value)
-        except AttributeError as error:
-            raise UsageError(f"{what}: expected query_id, doc_id and {value}: {error}") from error
-        cells, name = by_topic.setdefault(name_of(topic, "topic"), {}), name_of(docno, "document")
-        if value != "score" and (subtopic := _subtopic_of(item)) is not None:
-            cells, name = cells.setdefault(name, {}), name_of(subtopic, "subtopic")
-        if not isinstance(cells, dict) or isinstance(cells.get(name), dict):
-            raise UsageError(f"{what}: only some of topic {topic} document {docno} have a subtopic")
-        if name in cells and (value == "score" or cells[name] != new):
-            raise UsageError(f"{what}: topic {topic} has document {docno} twice")
-        cells[name] = new
-    return by_topic
-
-
-def _subtopic_of(judgement: Any) -> Any:
-    """That of ir_measures' Qrel, which calls it iteration, or of ir_datasets'; None without."""
-    known = (getattr(judgement, name, None) for name in _SUBTOPIC)
-    return next((subtopic for subtopic in known if subtopic is not None), None)
-
-
 # Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
 #
 # Nothing is imported for it: whatever has the columns, or the attributes, will do.
@@ -80,6 +46,42 @@ RunInMemory = Mapping[str, Mapping[str, float]]
 """A run in memory: the score of each document, by topic."""
 JudgementsInMemory = Mapping[str, Mapping[str, int | Mapping[str, int]]]
 """Judgements in memory: by topic, the grade of each document, or its grades by subtopic."""
+Cells = Iterable[tuple[Any, Any, Any, Any]]
+"""Topic, subtopic (None without), document, and score or grade."""
+
+
+def _cells(given: Any, values: Sequence[str], what: str) -> Cells:
+    """What is in a frame, a mapping, ranx' Run or Qrels, or ir_measures' ScoredDoc or Qrel objects.
+
+    `values` says how a frame may call the values; only grades have subtopics.
+    """
+    graded = values is _GRADE
+    if hasattr(given, "columns"):
+        topics, docnos, numbers = (_column(given, names) for names in (_TOPIC, _DOCNO, values))
+        by_subtopic = graded and any(name in given.columns for name in _SUBTOPIC)
+        subtopics = _column(given, _SUBTOPIC) if by_subtopic else [None] * len(topics)
+        yield from zip(topics, subtopics, docnos, numbers, strict=True)
+    elif isinstance(given, Mapping) or hasattr(given, "to_dict"):  # ranx
+        by_topic = given if isinstance(given, Mapping) else given.to_dict()
+        for topic, documents in by_topic.items():
+            for docno, value in documents.items():
+                if graded and isinstance(value, Mapping) and value:
+                    yield from ((topic, of, docno, each) for of, each in value.items())
+                else:
+                    yield topic, None, docno, value
+    elif not isinstance(given, Iterable) or isinstance(given, str | bytes):
+        raise UsageError(f"{what}: expected a frame, a mapping or documents, found {given!r:.60}")
+    else:
+        field = "relevance" if graded else "score"
+        for item in given:
+            try:
+                topic, docno, new = item.query_id, item.doc_id, getattr(item, field)
+            except AttributeError as error:
+                message = f"{what}: expected query_id, doc_id and {field}: {error}"
+                raise UsageError(message) from error
+            # ir_measures' Qrel calls a subtopic iteration.
+            subtopics = [getattr(item, name, None) for name in _SUBTOPIC] if graded else []
+            yield topic, next((each for each in subtopics if each is not None), None), docno, new
 
 
 def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
@@ -87,52 +89,52 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
 
     The order of rows and a `rank` column play no part: ties are broken as trec_eval does.
     """
-    columns = [_column(frame, names) for names in (_TOPIC, _DOCNO, ("score",))]
-    if not columns[0]:
-        raise UsageError(f"run {name}: the frame is empty")
-    return _checked_run(zip(*columns, strict=True), name)
+    return _run(frame, name)
 
 
 def _run(given: RunInMemory | pd.DataFrame, name: str) -> Run:
-    given = as_mapping(given, "score", f"run {name}")
-    if not isinstance(given, Mapping):
-        return run_from_frame(given, name)
-    cells = [(topic, *cell) for topic, documents in given.items() for cell in documents.items()]
-    if not cells:
+    """The run: no document of a topic twice, and every score finite."""
+    scores: dict[tuple[str, str], float] = {}
+    for topic, _, docno, value in _cells(given, ("score",), f"run {name}"):
+        cell, score = (name_of(topic, "topic"), name_of(docno, "document")), float(value)
+        if cell in scores:
+            raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
+        if not np.isfinite(score):
+            raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
+        scores[cell] = score
+    if not scores:
         raise UsageError(f"run {name}: there is no document in it")
-    return _checked_run(cells, name)
+    refuse_unfit(f"run {name}", {"": chain.from_iterable(scores)})
+    lines = [
+        Line(None, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
+    ]
+    return Run.of_lines(Path(name), lines)
+
+
+def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
+    """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`.
+
+    A column `subtopic`, `subtopic_id` or `iteration` has subtopics where documents have several.
+    """
+    return _judged(frame)
 
 
 def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     if isinstance(given, Qrels):
         return given
-    mapping: Any = as_mapping(given, "relevance", "the judgements")
-    if not isinstance(mapping, Mapping):
-        return qrels_from_frame(mapping)
-    cells = (
-        (topic, subtopic, docno, each)
-        for topic, documents in mapping.items()
-        for docno, grade in documents.items()
-        for subtopic, each in (
-            grade.items() if isinstance(grade, Mapping) and grade else [("", grade)]
-        )
-    )
-    return _qrels(cells, "the judgements are empty")
-
-
-def _qrels(cells: Iterable[tuple[object, object, object, Any]], empty: str) -> Qrels:
-    """From topics, subtopics, documents and grades; `empty` says that there are none."""
     known: dict[tuple[str, str, str], int] = {}
-    for topic, subtopic, docno, given in cells:
+    for topic, subtopic, docno, value in _cells(given, _GRADE, "the judgements"):
         absent = subtopic is None or subtopic != subtopic  # None or NaN
         of = name_of(topic, "topic"), "" if absent else str(subtopic), name_of(docno, "document")
-        grade = _grade(given, f"topic {topic}, document {docno}")
+        grade = _grade(value, f"topic {topic}, document {docno}")
         if known.setdefault(of, grade) != grade:
             raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
     if not known:
-        raise UsageError(empty)
+        raise UsageError("the judgements are empty")
     if len({subtopic != "" for _, subtopic, _ in known}) > 1:
-        raise UsageError("only some of the judgements have a subtopic")
+        topic, docno = next((topic, docno) for topic, subtopic, docno in known if not subtopic)
+        message = f"topic {topic} document {docno} has no subtopic, and other judgements have one"
+        raise UsageError(message)
     qrels = Qrels.of_cells([(*of, grade) for of, grade in known.items()])
     for (topic, _, docno), grade in known.items():
         if not qrels.shared and qrels.judgements[topic][docno] != grade:
@@ -150,35 +152,6 @@ def _grade(given: Any, where: str) -> int:
         wanted = f"expected a whole number of at most {MAX_GRADE}"
         raise UsageError(f"{where}: the grade is {given!r:.60}, {wanted}")
     return int(number)
-
-
-def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
-    """The run of these topics, documents and scores: none twice and every score finite."""
-    scores: dict[tuple[str, str], float] = {}
-    for topic, docno, value in cells:
-        cell, score = (name_of(topic, "topic"), name_of(docno, "document")), float(value)
-        if cell in scores:
-            raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
-        if not np.isfinite(score):
-            raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
-        scores[cell] = score
-    refuse_unfit(f"run {name}", {"": chain.from_iterable(scores)})
-    lines = [
-        Line(None, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
-    ]
-    return Run.of_lines(Path(name), lines)
-
-
-def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
-    """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`.
-
-    A column `subtopic`, `subtopic_id` or `iteration` has subtopics where documents have several.
-    """
-    topics, docnos, grades = (_column(frame, names) for names in (_TOPIC, _DOCNO, _GRADE))
-    known = any(name in frame.columns for name in _SUBTOPIC)
-    subtopics = _column(frame, _SUBTOPIC) if known else [""] * len(topics)
-    cells = zip(topics, subtopics, docnos, grades, strict=True)
-    return _qrels(cells, "the frame of judgements is empty")
 
 
 def score_runs(

@@ -279,7 +279,7 @@ class Reader:
     def _of_score_file(self, taken: FileScores, sha256: str | None) -> FileScores:
         """What a file of scores holds, on the scale that was asked for."""
         taken = registry.on_scale(taken, self.rules.scale)
-        doubts = plausibility.doubts_on(taken.matrices, of_judgements=bool(taken.settings))
+        doubts = plausibility.doubts_on(taken.matrices, of_judgements=bool(taken.about.settings))
         return replace(
             taken,
             taken_as=taken.taken_as if self.rules.measures else None,

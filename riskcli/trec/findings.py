@@ -164,6 +164,7 @@ class LineFormat:
     columns: int
     names: str
     number_at: int | None = None
+    split: Callable[[bytes], list[bytes]] = bytes.split
 
     def uncommented(self, text: bytes) -> bytes:
         """The text with blank lines in place of comments, which trec_eval 10 has.
@@ -194,10 +195,10 @@ class LineFormat:
     ) -> Iterator[Finding | Item]:
         """What is read from each line's number and fields, or what is wrong with the line."""
         for line_here, raw in text_lines(text):
-            line, parts = lines_before + line_here, raw.split()
+            line, parts = lines_before + line_here, self.split(raw)
             if self.number_at is not None and raw.startswith(_COMMENT):
                 yield Finding(path, line, "doubtful-comment", _DOUBTFUL)
-            elif len(parts) != self.columns:
+            elif len(parts) != self.columns or not all(parts):
                 yield wrong_columns(path, line, parts, f"{self.columns} ({self.names})")
             elif b"\0" in raw:
                 yield Finding(path, line, "nul-byte", "this line holds a NUL byte")

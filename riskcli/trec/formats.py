@@ -16,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -257,8 +258,7 @@ def _entries(path: Path, text: bytes, names: Sequence[str]) -> Entries:
 
 
 def _inspect_judged_table(path: Path, text: bytes) -> Entries:
-    for entry in _rows(path, text, records.GRADE):
-        yield entry if isinstance(entry, Finding) else entry._replace(value=str(entry.value))
+    return records.judged(_rows(path, text, records.GRADE), str)
 
 
 # LZ4
@@ -316,18 +316,12 @@ RUN_FORMATS = {
     for format in (
         *records.RUNS,
         RunFormat("msmarco", "MS MARCO: topic, docno, rank", _are_ranks, _inspect_ranks),
-        RunFormat(
-            "ranklib", "RankLib's -score: query, place, score", _are_of_ranklib, _inspect_ranklib,
-            by_place=True,
-        ),
-        RunFormat(
-            "predictions", "a score a line of a feature file (--qrels)", _are_predictions,
-            _inspect_predictions, by_place=True,
-        ),
-        RunFormat(
-            "run-parquet", "ranx' Parquet: q_id, doc_id, score",
-            lambda text: _columns(text, _SCORE), lambda path, text: _rows(path, text, _SCORE),
-        ),
+        RunFormat("ranklib", "RankLib's -score: query, place, score", _are_of_ranklib,
+                  _inspect_ranklib, by_place=True),
+        RunFormat("predictions", "a score a line of a feature file (--qrels)", _are_predictions,
+                  _inspect_predictions, by_place=True),
+        RunFormat("run-parquet", "ranx' Parquet: q_id, doc_id, score",
+                  partial(_columns, value=_SCORE), partial(_rows, value=_SCORE)),
         RunFormat("run-lz4", "ranx' LZ4", is_packed, _inspect_packed),
     )
 }  # fmt: skip

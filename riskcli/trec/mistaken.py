@@ -68,7 +68,7 @@ class _Start:
     """How a text begins."""
 
     def __init__(self, start: bytes) -> None:
-        self.all, self.bytes = start, start[:_START]
+        self.bytes = start[:_START]
         self.text = self.bytes.decode(errors="replace")
 
     @cached_property

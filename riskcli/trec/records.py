@@ -26,7 +26,7 @@ from typing import Any
 from riskcli.core.files import object_in
 from riskcli.core.messages import InputError, listed
 from riskcli.trec import findings
-from riskcli.trec.findings import Entries, Entry, Finding, Item, RunFormat
+from riskcli.trec.findings import Entries, Entry, Finding, RunFormat
 
 TOPIC = ("qid", "q_id", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
@@ -56,6 +56,12 @@ def loaded(path: Path, text: bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(path, "bad-json", f"expected an object, found {content!r:.60}")
     return content
+
+
+def held(value: object, name: str, kind: type = list, default: object = None) -> Any:
+    """What an object holds under that name, if it is of the kind; None for anything else."""
+    member = value.get(name, default) if isinstance(value, dict) else None
+    return member if isinstance(member, kind) else None
 
 
 def _wrong(path: Path, message: str) -> Finding:
@@ -97,11 +103,8 @@ def _are_results(content: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) 
         return False
     if all(map(_ONE_LETTER.fullmatch, named)) and any(set(row) != set(rows[0]) for row in rows):
         return False
-    return all(_COUNTS.match(name) or not _is_above_1(value) for name, value in cells)
-
-
-def _is_above_1(value: object) -> bool:
-    return isinstance(value, int | float) and value > 1
+    figures = [cell for cell in cells if isinstance(cell[1], int | float)]
+    return all(_COUNTS.match(name) or value <= 1 for name, value in figures)
 
 
 def cells(path: Path, content: Mapping[str, Any]) -> Entries:
@@ -110,16 +113,13 @@ def cells(path: Path, content: Mapping[str, Any]) -> Entries:
     if any(rows) and _are_results(content, rows):
         yield Finding(path, None, "other-form", _RESULTS)
         return
-    nothing = True
     for topic, documents in content.items():
         if isinstance(documents, dict):
-            for docno, value in documents.items():
-                nothing = False
-                yield Entry(None, topic, docno, value)
+            yield from (Entry(None, topic, *of) for of in documents.items())
         else:
             found = f"found {documents!r:.60}"
             yield _wrong(path, f"topic {topic}: expected an object of documents, {found}")
-    if nothing:
+    if not any(rows):
         yield Finding(path, None, "empty-file", "no document in this file")
 
 
@@ -154,8 +154,9 @@ def _inspect_run_lines(path: Path, text: bytes) -> Entries:
     for line, raw in findings.text_lines(text):
         try:
             members = json.loads(raw, object_pairs_hook=unrepeated)
-            topic, docno = (str(_member(members, names)) for names in (TOPIC, DOCNO))
-            yield Entry(line, topic, docno, members["score"])
+            topic = name_in("topic", only_member(members, TOPIC))
+            docno = name_in("document", only_member(members, DOCNO))
+            yield Entry(line, str(topic), str(docno), members["score"])
         except UnicodeDecodeError:
             yield findings.not_utf8(path, line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -163,15 +164,19 @@ def _inspect_run_lines(path: Path, text: bytes) -> Entries:
             yield Finding(path, line, "bad-json", message)
 
 
-def _member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The member under one of these names; none, or two of them, is an error."""
+def only_member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The member under one of these names, if there is any; two of them are one too many."""
     present = [name for name in names if name in members]
-    if len(present) != 1:
-        raise ValueError(f"{len(present)} of {', '.join(names)}, expected one")
-    value = members[present[0]]
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ValueError(f"{present[0]} is {value!r:.60}, expected a name")
-    return value
+    if len(present) > 1:
+        raise ValueError(f"{present[0]!r} and {present[1]!r} mean the same")
+    return members[present[0]] if present else None
+
+
+def name_in(what: str, value: object) -> object:
+    """A name is a text, or a whole number as programs hold topics."""
+    if isinstance(value, str) or type(value) is int:
+        return value
+    raise ValueError(f"a {what} is {json.dumps(value)[:80]}, expected text")
 
 
 # Runs: what search engines answer
@@ -189,38 +194,30 @@ def _is_rank_eval(text: bytes) -> bool:
 
 def _inspect_rank_eval(path: Path, text: bytes) -> Entries:
     answer = loaded(path, text)
-    failures = answer.get("failures") or {}
-    for topic, why in failures.items() if isinstance(failures, dict) else ():
+    for topic, why in (held(answer, "failures", dict) or {}).items():
         yield _wrong(path, f"topic {topic} failed: {json.dumps(why)[:60]}")
-    details = answer.get("details")
-    if not isinstance(details, dict):
+    details = held(answer, "details", dict)
+    if details is None:
         yield _wrong(path, 'expected an object under "details"')
-        return
-    for topic, detail in details.items():
-        hits = detail.get("hits") if isinstance(detail, dict) else None
-        if isinstance(hits, list):
-            inner = [hit.get("hit") if isinstance(hit, dict) else None for hit in hits]
-            yield from _hits(path, topic, inner)
-        else:
+    for topic, detail in (details or {}).items():
+        hits = held(detail, "hits")
+        if hits is None:
             yield _wrong(path, f'topic {topic}: expected "hits"')
+        else:
+            yield from _hits(path, topic, [held(hit, "hit", dict) for hit in hits])
 
 
 def _inspect_msearch(path: Path, text: bytes) -> Entries:
-    responses = loaded(path, text).get("responses")
-    if not isinstance(responses, list):
+    responses = held(loaded(path, text), "responses")
+    if responses is None:
         yield _wrong(path, 'expected a list under "responses"')
-        return
-    for number, response in enumerate(responses, start=1):
-        why = _incomplete(response)
-        if why is not None:
+    for number, response in enumerate(responses or (), start=1):
+        hits = held(held(response, "hits", dict), "hits", default=[])
+        why = _incomplete(response) or ("" if hits is not None else 'expected a list of "hits"')
+        if why:
             yield _wrong(path, f"response {number}: {why}")
-            continue
-        hits = response["hits"]
-        hits = hits.get("hits", []) if isinstance(hits, dict) else None
-        if isinstance(hits, list):
-            yield from _hits(path, str(number), hits)
         else:
-            yield _wrong(path, f'response {number}: expected a list of "hits"')
+            yield from _hits(path, str(number), hits)
 
 
 def _incomplete(response: Any) -> str | None:
@@ -231,8 +228,8 @@ def _incomplete(response: Any) -> str | None:
         return f"an error: {json.dumps(response['error'])[:60]}"
     if response.get("timed_out"):
         return "the search timed out: its hits are not complete"
-    shards = response.get("_shards")
-    if isinstance(shards, dict) and shards.get("failed"):
+    shards = held(response, "_shards", dict)
+    if shards and shards.get("failed"):
         return f"{shards['failed']} shards failed: its hits are not complete"
     return None if "hits" in response else 'expected "hits"'
 
@@ -240,25 +237,19 @@ def _incomplete(response: Any) -> str | None:
 def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Entries:
     unscored = all(isinstance(hit, dict) and hit.get("_score") is None for hit in hits)
     for rank, hit in enumerate(hits, start=1):
-        if not isinstance(hit, dict) or not isinstance(hit.get("_id"), str) or not hit["_id"]:
+        if docno := held(hit, "_id", str):
+            yield Entry(None, topic, docno, -float(rank) if unscored else hit.get("_score"))
+        else:
             yield _wrong(path, f'topic {topic}: hit {rank} has no "_id"')
-            continue
-        yield Entry(None, topic, hit["_id"], -float(rank) if unscored else hit.get("_score"))
 
 
 RUNS = (
-    RunFormat(
-        "rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval,
-        _inspect_rank_eval,
-    ),
-    RunFormat(
-        "msearch", "their _msearch: topics are the places of answers", _MSEARCH.match,
-        _inspect_msearch,
-    ),
-    RunFormat(
-        "run-json", 'runs of pytrec_eval and ranx: {"topic": {"docno": score}}', is_nested,
-        _inspect_nested,
-    ),
+    RunFormat("rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval,
+              _inspect_rank_eval),
+    RunFormat("msearch", "their _msearch: topics are the places of answers", _MSEARCH.match,
+              _inspect_msearch),
+    RunFormat("run-json", 'runs of pytrec_eval and ranx: {"topic": {"docno": score}}', is_nested,
+              _inspect_nested),
     RunFormat("run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines),
 )  # fmt: skip
 
@@ -266,16 +257,16 @@ RUNS = (
 # Judgements
 
 
-def judged(entries: Entries) -> Entries:
-    """The grades of a dictionary of dictionaries as they are spelled; one more is of subtopics."""
+def judged(entries: Entries, spelled: Callable[[Any], str] = json.dumps) -> Entries:
+    """Grades as they are spelled, by default those of a dictionary; one more is of subtopics."""
     for entry in entries:
         if isinstance(entry, Finding):
             yield entry
         elif isinstance(entry.value, dict) and entry.value:
             for subtopic, grade in entry.value.items():
-                yield entry._replace(value=json.dumps(grade), subtopic=subtopic)
+                yield entry._replace(value=spelled(grade), subtopic=subtopic)
         else:
-            yield entry._replace(value=json.dumps(entry.value))
+            yield entry._replace(value=spelled(entry.value))
 
 
 def inspect_nested_judgements(path: Path, text: bytes) -> Entries:
@@ -294,22 +285,19 @@ def is_ratings(text: bytes) -> bool:
 
 def inspect_ratings(path: Path, text: bytes) -> Entries:
     """The ratings of a request to _rank_eval."""
-    requests = loaded(path, text).get("requests")
-    for number, request in enumerate(requests if isinstance(requests, list) else (), start=1):
-        topic = request.get("id") if isinstance(request, dict) else None
-        if not isinstance(topic, str) or not topic:
+    requests = held(loaded(path, text), "requests")
+    for number, request in enumerate(requests or (), start=1):
+        topic, ratings = held(request, "id", str), held(request, "ratings", default=[])
+        if not topic:
             yield _wrong(path, f'request {number} has no "id"')
-            continue
-        ratings = request.get("ratings", [])
-        if not isinstance(ratings, list):
+        elif ratings is None:
             yield _wrong(path, f'topic {topic}: expected a list of "ratings"')
-            continue
-        for rating in ratings:
-            docno = rating.get("_id") if isinstance(rating, dict) else None
-            if isinstance(docno, str) and docno:
-                yield Entry(None, topic, docno, json.dumps(rating.get("rating")))
-            else:
-                yield _wrong(path, f'topic {topic}: a rating has no "_id"')
+        else:
+            for rating in ratings:
+                if docno := held(rating, "_id", str):
+                    yield Entry(None, topic, docno, json.dumps(rating.get("rating")))
+                else:
+                    yield _wrong(path, f'topic {topic}: a rating has no "_id"')
 
 
 def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
@@ -325,42 +313,46 @@ def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
 
 
 def table_lines(path: Path, text: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a table, with their numbers, as cells that may stand in quotes."""
+    """The lines of a table that are not blank, with numbers, as cells that may stand in quotes."""
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:
         raise findings.not_utf8(path, findings.line_of(text, error)).as_error() from error
     rows = csv.reader(decoded, delimiter=separator, strict=True)
     try:
-        yield from ((rows.line_num, row) for row in rows)
+        yield from ((rows.line_num, row) for row in rows if row)
     except csv.Error as error:
         raise InputError(path, "bad-csv", str(error), rows.line_num) from error
 
 
 def of_full_lines(
-    path: Path,
-    width: int,
-    lines: Iterable[tuple[int, list[str]]],
-    items_of: Callable[[int, list[str]], Iterator[Item]],
-) -> Iterator[Finding | Item]:
-    """The items of every line that has as many cells as the first one of the table."""
+    path: Path, width: int, lines: Iterable[tuple[int, list[str]]]
+) -> Iterator[Finding | tuple[int, list[str]]]:
+    """The lines, which must have as many cells as the first one of the table."""
     for line, row in lines:
         if len(row) == width:
-            yield from items_of(line, row)
+            yield line, row
         else:
             message = f"found {len(row)} cells, expected {width} as in the first line"
             yield Finding(path, line, "column-count", message)
 
 
+def full_lines(
+    path: Path, text: bytes, separator: str
+) -> tuple[list[str], Iterator[Finding | tuple[int, list[str]]]]:
+    """The heading of a table and the lines below it."""
+    lines = table_lines(path, text, separator)
+    _, header = next(lines, (0, []))
+    return header, of_full_lines(path, len(header), lines)
+
+
 def inspect_judged_lines(path: Path, text: bytes) -> Entries:
     """The judgements below a header of BEIR, Quepid or the like."""
     separator, places = judged_heading(text) or ("\t", [0, 1, 2])
-    lines = (item for item in table_lines(path, text, separator) if item[1])
-    _, header = next(lines, (0, []))
-
-    def judgement(line: int, row: list[str]) -> Iterator[Entry]:
-        topic, docno, grade = (row[index].strip() for index in places)
-        yield Entry(line, topic, docno, grade)
-
-    judgements = of_full_lines(path, len(header), lines, judgement)
+    _, lines = full_lines(path, text, separator)
+    judgements = (
+        item if isinstance(item, Finding)
+        else Entry(item[0], *(item[1][index].strip() for index in places))
+        for item in lines
+    )  # fmt: skip
     yield from findings.or_empty(path, judgements, "no judgement below the first line")

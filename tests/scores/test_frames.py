@@ -19,7 +19,7 @@ def test_a_grade_that_is_given_twice_may_not_differ() -> None:
 
 
 def test_judgements_without_a_row_are_refused() -> None:
-    with pytest.raises(UsageError, match="the frame of judgements is empty"):
+    with pytest.raises(UsageError, match="the judgements are empty"):
         qrels_from_frame(judgements())
 
 

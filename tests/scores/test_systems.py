@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, risk_table
 from riskcli.core.messages import InputError
+from riskcli.scores.comparisons import repeats_of
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.replicates import repeats_of
 from riskcli.scores.systems import Systems
 from riskcli.scores.teams import read_systems, with_teams
 from tests.helpers.program import QRELS, SAMPLES
@@ -160,7 +160,7 @@ def test_a_baseline_file_belongs_to_the_system_of_its_run() -> None:
     assert shares is not None and averaged is not None
     own = shares.shares(("indriCASP", "caspPlus"), shares.topics)
     assert averaged.shares(("casp",), shares.topics)[0] == pytest.approx(own.mean(axis=0))
-    assert table.blocks[0].unjudged["judged"].shape == (len(made["ERR@20"].runs),)
+    assert table.blocks[0].beside["judged"].shape == (len(made["ERR@20"].runs),)
 
 
 def test_names_to_show_and_teams_are_of_systems() -> None:

@@ -244,7 +244,7 @@ class Case:
         quantity = topic_quantity(rule.quantity)
         if quantity is None:
             block = self.block(rule.alpha)
-            if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
+            if rule.quantity in columns_of_unjudged().keys() - block.beside.keys():
                 raise rule.refused(_not_known(rule.quantity))
             if rule.quantity in columns_beside().keys() - block.beside.keys():
                 raise rule.refused(f"{rule.quantity} is known with {asked_with(rule.quantity)}")
@@ -295,12 +295,14 @@ class Case:
         if population != POPULATION_OF_TWO:
             legend.append(f"population of GeoRisk and ZRisk: {population_in_words(population)}")
         base_mean, run_mean = matrix.shown_means().tolist()
+        beside = self.block(None).beside
+        unjudged = [name for name in columns_of_unjudged() if name in beside]
         return Verdict(
             matrix.runs[1], matrix.runs[0], matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), losses, seen, population,
             legend,
             None if is_logarithm(matrix.measure) else fifths,
-            {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
+            {name: float(beside[name][self.row]) for name in unjudged},
             matrix.judging, matrix.axes.judge,
             tuple(a for a in self.allowed if self.loses_on(a.topic)),
         )  # fmt: skip

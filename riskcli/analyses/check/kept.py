@@ -157,7 +157,8 @@ def with_kept(
 ) -> Evaluation:
     """The candidates below the kept runs, which are called by these names."""
     matrices = tuple(_joined(kept, matrix, names) for matrix in candidates.matrices)
-    file = Input(kept.path, _KEPT, sha256, None, kept.judgements, kept.mixed, kept.content)
+    about = kept.about
+    file = Input(kept.path, _KEPT, sha256, None, about.judgements, about.mixed, about.content)
     files = (*candidates.inputs, file)
     provenance = replace(
         candidates.provenance, inputs=files, notes=_notes(candidates.notes, kept, files)
@@ -175,7 +176,7 @@ def kept_scores(
         name = kept.tag or file_name(path)
         kept = replace(kept, matrices=of_one_run(name, kept.matrices))
     now = scoring_settings(candidates.provenance.settings)
-    for name, value in scoring_settings(kept.settings).items():
+    for name, value in scoring_settings(kept.about.settings).items():
         if value != now[name]:
             message = f"was made with {name} = {value!r}, the candidates with {now[name]!r}"
             raise InputError(path, "other-settings", message)
@@ -213,7 +214,7 @@ def _notes(before: Sequence[Note], kept: FileScores, files: Sequence[Input]) -> 
     others = other_judgements(files)
     untrue = {UNUSED_SCALE, *(note.code for note in others)}
     notes = [note for note in before if note.code not in untrue]
-    if not kept.settings:
+    if not kept.about.settings:
         message = (
             f"{kept.path.name} does not say by which measure and settings it was made; "
             "the JSON and Parquet formats do"

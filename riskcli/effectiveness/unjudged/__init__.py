@@ -14,8 +14,7 @@ import numpy as np
 from riskcli.core.arrays import Counts, Floats, Mask, divided, row_blocks
 from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.parts import ideal, parts, relevant_of, row_sums
-from riskcli.effectiveness.unjudged.ap import average_precision
-from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
+from riskcli.effectiveness.unjudged import counting
 from riskcli.effectiveness.unjudged.err import highest_err
 from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
 from riskcli.effectiveness.unjudged.pairs import End, RankedPair, TwoSides, cut, rows_of
@@ -130,14 +129,14 @@ _Way = Callable[[Measure, TwoSides], End]
 _WAYS: dict[str, _Way] = {
     "nDCG": highest_ndcg,
     "ERR": highest_err,
-    "P": weighted,
-    "RBP": weighted,
-    "SetP": weighted,
-    "R": recall,
-    "SetR": recall,
-    "RR": reciprocal_rank,
-    "Success": success,
-    "AP": average_precision,
+    "P": counting.weighted,
+    "RBP": counting.weighted,
+    "SetP": counting.weighted,
+    "R": counting.recall,
+    "SetR": counting.recall,
+    "RR": counting.reciprocal_rank,
+    "Success": counting.success,
+    "AP": counting.average_precision,
 }
 
 

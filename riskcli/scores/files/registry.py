@@ -6,8 +6,9 @@ A format is recognised by content. One that names no run holds one run's scores.
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -43,63 +44,36 @@ class Format:
 
 _PARQUET = re.compile(rb"PAR1(?:\x15|\S*\Z)")
 """How Parquet begins: its name and a number's field. (A run may begin with a topic called PAR1.)"""
-_OBJECT = re.compile(rb'\s*\{\s*["}]')
-"""How JSON begins. (A run may begin with a topic called {.)"""
 
 
-def _is_object(text: bytes) -> bool:
-    return _OBJECT.match(text) is not None
-
-
-def _table(
-    name: str, delimiter: str, is_it: Callable[[list[str]], bool] = tables.is_table
-) -> Format:
-    """A format whose first line names its columns."""
-    return Format(
-        name,
-        lambda text: is_it(tables.heading(text, delimiter)),
-        lambda path, text: tables.inspect_table(path, text, delimiter),
-    )
-
-
-def _lines(name: str, columns: Sequence[str]) -> Format:
-    """What evaluation programs print line by line, called with -q."""
-    return Format(
-        name,
-        lambda text: objects.fits(text, columns),
-        lambda path, text: objects.inspect_lines(path, text, columns),
-    )
+def _is_headed(is_it: Callable[[list[str]], bool], delimiter: str, text: bytes) -> bool:
+    return is_it(tables.heading(text, delimiter))
 
 
 FORMATS = {
     known.name: known
     for known in (
         # Wide (run and one column per topic) or long (run,topic,measure,score).
-        _table("csv", ","),
-        _table("tsv", "\t"),
-        _table("gdeval", ",", tables.is_gdeval),
-        _lines("trec_eval", objects.TREC_EVAL),
-        _lines("ir_measures", objects.IR_MEASURES),
-        _lines("autojudge", objects.AUTO_JUDGE),
-        _lines("autojudge-ir", objects.AUTO_JUDGE_BY_TOPIC),
-        Format(
-            "json",
-            lambda text: _is_object(text) and not (objects.is_json_line(text) or rows.fits(text)),
-            objects.inspect_json,
+        *(
+            Format(name, partial(_is_headed, is_it, cut),
+                   partial(tables.inspect_table, delimiter=cut))
+            for name, is_it, cut in (("csv", tables.is_table, ","), ("tsv", tables.is_table, "\t"),
+                                     ("gdeval", tables.is_gdeval, ","))
         ),
-        Format(
-            "jsonl",
-            lambda text: _is_object(text) and objects.is_json_line(text),
-            objects.inspect_json_lines,
+        # What evaluation programs print line by line, called with -q.
+        *(
+            Format(name, partial(objects.fits, columns=columns),
+                   partial(objects.inspect_lines, columns=columns))
+            for name, columns in objects.PRINTED.items()
         ),
-        Format(
-            "parquet",
-            lambda text: _PARQUET.match(text) is not None,
-            objects.inspect_parquet,
-        ),
+        Format("json", lambda text: objects.is_object(text)
+               and not (objects.is_json_line(text) or rows.fits(text)), objects.inspect_json),
+        Format("jsonl", lambda text: objects.is_object(text) and objects.is_json_line(text),
+               objects.inspect_json_lines),
+        Format("parquet", lambda text: _PARQUET.match(text) is not None, objects.inspect_parquet),
         Format("rows", rows.fits, rows.inspect),
     )
-}
+}  # fmt: skip
 
 
 def format_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFormat | None:
@@ -150,18 +124,10 @@ class FileScores:
     """The checksum of the file that was read, where one was asked for."""
     rounded_err: bool = False
     """Whether it is ir_measures' and its ERR has no more than five decimals."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    about: About = field(default_factory=About)
     """What a file of scores says of how they were made."""
     scales: tuple[float, ...] = ()
     """What scores of files were multiplied by: here, or before as a file of scores says."""
-    judgements: tuple[str, ...] = ()
-    """The checksums of the qrels that a file of scores names."""
-    mixed: bool = False
-    """Whether it says that its scores are not all made from the same judgements."""
-    content: str | None = None
-    """The hash of its content that a file of scores carries."""
-    told: str = ""
-    """What the columns of a file of scores were taken for."""
     doubts: tuple[Doubt, ...] = ()
     """What does not look as it was meant."""
     judged: Mapping[int, Floats] = field(default_factory=dict)
@@ -183,7 +149,7 @@ def read_score_file(
     inspect: Callable[..., Content] = FORMATS[kind].inspect
     items = list(taken(inspect(path, text, *([measures] if kind == "rows" else ()))))
     scores = [item for item in items if isinstance(item, ScoreRow)]
-    about = next((item for item in items if isinstance(item, About)), About({}))
+    about = next((item for item in items if isinstance(item, About)), About())
     tag = tag_of(text, kind, {row.run for row in scores})
     if tag is not None:
         scores = [row._replace(run=UNNAMED_RUN) for row in scores]
@@ -196,12 +162,8 @@ def read_score_file(
         named=any(matrix.runs != (UNNAMED_RUN,) for matrix in matrices),
         taken_as=label if any(row.measure is None for row in scores) else None,
         rounded_err=kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices)),
-        settings=about.settings,
+        about=about,
         scales=about.scales,
-        judgements=about.judgements,
-        mixed=about.mixed,
-        content=about.content,
-        told=about.told,
     )
 
 

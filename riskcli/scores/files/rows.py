@@ -12,7 +12,6 @@ The last two are DeepEval's and promptfoo's. What was taken for topics, runs and
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.files import tables
 from riskcli.scores.plausibility import is_index
-from riskcli.trec.findings import Finding, number, or_empty, taken
-from riskcli.trec.records import DOCNO, GRADE, loaded, of_full_lines, table_lines, unrepeated
+from riskcli.trec.findings import Finding, number, taken
+from riskcli.trec.records import DOCNO, GRADE, full_lines, loaded, unrepeated
 
 _QUESTIONS = ("user_input", "question", "input")
 _TOPICS = ("topic", "topic_id", "qid", "q_id", "query_id", "query-id", "query", *_QUESTIONS)
@@ -94,9 +93,8 @@ def _rows(path: Path, text: bytes) -> Iterator[Row]:
 
 def _of_table(path: Path, text: bytes) -> Iterator[Row]:
     separator = "\t" if b"\t" in text.partition(b"\n")[0] else ","
-    lines = (item for item in table_lines(path, text, separator) if item[1])
-    _, header = next(lines, (0, []))
-    for line, row in taken(of_full_lines(path, len(header), lines, lambda *item: iter([item]))):
+    header, lines = full_lines(path, text, separator)
+    for line, row in taken(lines):
         cells = [(name, cell) for name, cell in zip(header, row, strict=True) if name]  # no index
         yield line, unrepeated([(n, cell if n in _TEXTS else _value(cell)) for n, cell in cells])
 
@@ -163,9 +161,10 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
             raise InputError(path, "ambiguous-format", message)
         if not columns:
             at, columns = [*at, "run"], ["score"]
-            cells = [(line, row, name) for line, row in rows for name in fields]
-            rows = [(n, {at[0]: row[at[0]], "run": f, "score": row[f]}) for n, row, f in cells]
-        yield from or_empty(path, _scores(path, rows, at, columns), "no score of a single topic")
+            several = [(line, row, name) for line, row in rows for name in fields]
+            rows = [(n, {at[0]: row[at[0]], "run": f, "score": row[f]}) for n, row, f in several]
+        cells = _cells(path, rows, at, columns)
+        yield from tables.of_cells(path, cells, "no score of a single topic", _CURE)
         yield tables.About({}, told=f"columns of {path.name} read: {', '.join(told)}")
     except InputError as error:
         yield Finding.of(error)
@@ -191,21 +190,19 @@ def _spoilt(path: Path, rows: list[Row], names: list[str]) -> Iterator[Finding]:
             yield Finding(path, line, "no-score", f"{found}: {cure}")
 
 
-def _scores(path: Path, rows: list[Row], at: list[str], columns: list[str]) -> tables.Items:
+def _cells(
+    path: Path, rows: list[Row], at: list[str], columns: list[str]
+) -> Iterator[Finding | tables.Cell]:
     """The scores in these columns, by the topic and the run that are named in those `at`."""
-    cells = tables.Cells(path)
     for line, row in rows:
         names = ["" if row.get(n) is None else " ".join(str(row[n]).split()) for n in at]
-        topic, run = (*names, tables.UNNAMED_RUN)[:2]
+        topic, run = (*names, None)[:2]
         if not all(names):
             yield Finding(path, line, "no-name", f"no name in column {listed(at)}")
         for name in columns if all(names) and topic != "all" else ():
             value, measure = row.get(name), None if name.lower() in tables.NAMES["score"] else name
             if isinstance(value, int | float) and value == value:
-                item = cells.row(run, topic, measure, repr(value + 0), line)
-                if isinstance(item, Finding) and item.code == "duplicate-score":
-                    item = replace(item, message=item.message + _CURE)
-                yield item
+                yield line, run, topic, measure, repr(value + 0)
             else:
                 found = "empty" if value is None else f"{value!r:.60}, expected a score"
                 cure = "if its judge failed, run it again, or leave the topic out of every file"

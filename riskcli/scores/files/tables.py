@@ -4,8 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from riskcli.effectiveness.measures import canonical_name, is_measure
 from riskcli.scores.matrix import ScoreMatrix, are_scores, from_cells
 from riskcli.scores.plausibility import is_index
 from riskcli.trec.findings import Finding, number, or_empty, unfit
-from riskcli.trec.records import of_full_lines, table_lines
+from riskcli.trec.records import held, of_full_lines, table_lines
 
 UNNAMED_RUN = ""
 """The run of a file that holds one run's scores and leaves naming it to its own name or tag."""
@@ -44,7 +45,7 @@ SCALE = "scale"
 class About:
     """What a file of riskeval says of how its scores were made."""
 
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
     judgements: tuple[str, ...] = ()
     """The checksums of the text of qrels that it names, or that files of scores named before it."""
     mixed: bool = False
@@ -64,21 +65,16 @@ class About:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "About":
         """The settings and judgements that a document names; others name none."""
-        settings, inputs = document.get("settings"), document.get("inputs")
         judgements = {
             str(each.get(TEXT_HASH) or each["sha256"])
-            for each in (inputs if isinstance(inputs, list) else ())
-            if isinstance(each, dict) and each.get("kind") == "qrels" and each.get("sha256")
+            for each in held(document, "inputs") or ()
+            if held(each, "kind", str) == "qrels" and each.get("sha256")
         }
-        by_name = settings if isinstance(settings, dict) else {}
-        before = by_name.get(JUDGEMENTS)
-        judgements.update(map(str, before if isinstance(before, list) else ()))
+        by_name = held(document, "settings", dict) or {}
+        judgements.update(map(str, held(by_name, JUDGEMENTS) or ()))
         settings = {name: _whole(value) for name, value in by_name.items()}
-        warnings = document.get("warnings")
-        mixed = any(
-            isinstance(each, dict) and each.get("code") == OTHER_JUDGEMENTS
-            for each in (warnings if isinstance(warnings, list) else ())
-        )
+        codes = [held(each, "code", str) for each in held(document, "warnings") or ()]
+        mixed = OTHER_JUDGEMENTS in codes
         return cls(settings, tuple(sorted(judgements)), mixed, document.get(CONTENT_HASH))
 
 
@@ -107,7 +103,7 @@ def score_in(cell: str) -> float | None:
 
 def _unfit(names: str) -> str | None:
     """What names must not hold; in quotes of CSV they may hold line ends."""
-    return unfit(names.replace("\n", ""))
+    return None if names.isprintable() else unfit(names.replace("\n", ""))
 
 
 def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> Finding:
@@ -117,35 +113,45 @@ def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> 
     return Finding(path, line, "bad-score", message)
 
 
-class Cells:
-    """Turns single scores into rows, and refuses the second one of a place."""
+def spelled(score: object) -> str:
+    """A value as the text of a cell; what is no number gets no text that is one."""
+    number = float(score) if isinstance(score, float) else score  # numpy spells its own names
+    return "" if score is None else repr(number)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen: set[tuple[str, str, str | None]] = set()
 
-    def row(self, run: str, topic: str, measure: str | None, cell: str, line: int | None) -> Item:
-        """The score, or what is wrong with it; without a measure where the file names none."""
-        score = score_in(cell)
-        if score is None:
-            return bad_score(self._path, run, topic, cell, line)
-        if held := _unfit(run + topic + (measure or "")):
-            return Finding(self._path, line, "bad-name", f"a name holds {held}")
-        name = None if measure is None else measure_name(measure)
-        if (run, topic, name) in self._seen:
-            of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
-            by = "" if measure is None else f" and measure {measure}"
-            message = f"{of} {topic}{by} occur{'' if by else 's'} a second time"
-            return Finding(self._path, line, "duplicate-score", message)
-        self._seen.add((run, topic, name))
-        return ScoreRow(run, name, (topic,), (score,))
+Cell = tuple[int | None, Any, Any, Any, str]
+"""A single score: line, run, topic, measure, score; None for a name that the file does not say."""
 
-    def named(self, run: str, topic: str, measure: str | None, cell: str, line: int | None) -> Item:
-        """The score of a run that must have a name."""
-        if not run or not topic:
+
+def of_cells(path: Path, cells: Iterable[Cell | Finding], nothing: str, cure: str = "") -> Items:
+    """Rows of single scores, and what is wrong: a second one of a place (`cure`), or `nothing`."""
+    seen: set[tuple[str, str, str | None]] = set()
+
+    def row(line: int | None, run: Any, topic: Any, measure: Any, cell: str) -> Item:
+        if run is not None and "" in (run, topic):
             message = "the name of the run or the topic is empty"
-            return Finding(self._path, line, "no-name", message)
-        return self.row(run, topic, measure, cell, line)
+            return Finding(path, line, "no-name", message)
+        run, topic = UNNAMED_RUN if run is None else str(run), str(topic)
+        score, name = score_in(cell), None if measure is None else str(measure)
+        if score is None:
+            return bad_score(path, run, topic, cell, line)
+        if held := _unfit(run + topic + (name or "")):
+            return Finding(path, line, "bad-name", f"a name holds {held}")
+        place = (run, topic, None if name is None else measure_name(name))
+        if place in seen:
+            of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
+            said = "occurs" if name is None else f"and measure {name} occur"
+            message = f"{of} {topic} {said} a second time{cure}"
+            return Finding(path, line, "duplicate-score", message)
+        seen.add(place)
+        return ScoreRow(run, place[2], (topic,), (score,))
+
+    empty = True
+    for each in cells:
+        yield each if isinstance(each, Finding) else row(*each)
+        empty = False
+    if empty:
+        yield Finding(path, None, "empty-file", nothing)
 
 
 def assemble(rows: Iterable[ScoreRow], label: str) -> tuple[ScoreMatrix, ...]:
@@ -193,7 +199,7 @@ SUMMARY_ROW = "amean"
 _MEASURE = re.compile("(?i)faith|relevan|precision|recall|correct|accura|score|simil|f1|pass|succ")
 _GDEVAL_MEASURE = re.compile(r"(ndcg|err)@(\d+)")
 
-Lines = Iterable[tuple[int, list[str]]]
+Lines = Iterable[Finding | tuple[int | None, Sequence[Any]]]
 
 
 def heading(text: bytes, delimiter: str) -> list[str]:
@@ -238,13 +244,12 @@ def is_long(header: Sequence[str]) -> bool:
 
 def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
     """The scores of a table, and what is wrong with it."""
-    lines = table_lines(path, text, delimiter)
+    lines: Iterator[tuple[int, list[str]]] = table_lines(path, text, delimiter)
     try:
         _, header = next(lines, (0, []))
-        numbered = (item for item in lines if item[1])
         if header[:1] == [""] and is_table(header[1:]):  # R and pandas number the rows there
-            header, numbered = header[1:], ((line, row[1:]) for line, row in numbered)
-        yield from _inspect(path, header, numbered)
+            header, lines = header[1:], ((line, row[1:]) for line, row in lines)
+        yield from _inspect(path, header, of_full_lines(path, len(header), lines))
     except InputError as error:
         yield Finding.of(error)
 
@@ -252,61 +257,74 @@ def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
 def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
     if is_index("".join(header[:1])):
         message = "the first column is an index of pandas: write the frame with index=False"
-        return iter([Finding(path, 1, "index-column", message)])
-    if is_gdeval(header):
-        return _inspect_gdeval(path, header, lines)
-    if is_long(header):
-        return _inspect_long(path, header, lines)
-    if len(header) < 2:
+        yield Finding(path, 1, "index-column", message)
+    elif is_gdeval(header):
+        yield from of_cells(path, _gdeval(header, lines), "no topic below the first line")
+    elif is_long(header):
+        cells = of_long(lines, long_places(path, header))
+        yield from of_cells(path, cells, "no score below the first line")
+    elif len(header) < 2:
         expected = "a first line that names the columns: run and one column per topic"
-        return iter([Finding(path, 1, "wrong-format", f"expected {expected}")])
-    return _inspect_wide(path, header, lines)
+        yield Finding(path, 1, "wrong-format", f"expected {expected}")
+    else:
+        of_run = (i if isinstance(i, Finding) else (i[0], i[1][0], i[1][1:]) for i in lines)
+        found = of_wide(path, tuple(header[1:]), 1, of_run)
+        yield from or_empty(path, found, "no run below the first line")
 
 
 # Wide
 
 
-def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
-    topics = tuple(header[1:])
-    names: dict[str, int] = {}
-
-    def of_run(line: int, row: list[str]) -> Items:
-        run, *cells = row
-        wrong = _inspect_run_name(path, names, run, line)
-        if wrong:
-            yield wrong
-            return
-        values = _quick_values(cells)
+def of_wide(
+    path: Path,
+    topics: Sequence[str],
+    heading: int | None,
+    lines: Iterable[Finding | tuple[int | None, str, Sequence[Any]]],
+    measure: str | None = None,
+) -> Items:
+    """The scores of lines of a run's name and its scores, below a heading of topics."""
+    known, names = dict[str, int | None](), dict[str, int | None]()
+    for topic in topics:
+        yield from _wrong_name(path, "topic", topic, heading, known)
+    for item in lines:
+        if isinstance(item, Finding):
+            yield item
+            continue
+        line, run, cells = item
+        wrong = list(_wrong_name(path, "run", run, line, names))
+        values = [] if wrong else _quick_values(cells)
         if values is None:
-            scores = [score_in(cell) for cell in cells]
+            texts = [cell if isinstance(cell, str) else spelled(cell) for cell in cells]
+            scores = list(map(score_in, texts))
             bad = [index for index, score in enumerate(scores) if score is None]
-            for index in bad:
-                yield bad_score(path, run, topics[index], cells[index], line)
-            values = [] if bad else [score for score in scores if score is not None]
-        if len(values):
-            yield ScoreRow(run, None, topics, values)
-
-    yield from inspect_names(path, "topic", topics, 1)
-    found = of_full_lines(path, len(header), lines, of_run)
-    yield from or_empty(path, found, "no run below the first line")
+            wrong = [bad_score(path, run, topics[index], texts[index], line) for index in bad]
+            values = [score for score in scores if score is not None]
+        yield from wrong
+        if not wrong:
+            yield ScoreRow(run, measure, topics, values)
 
 
-def _inspect_run_name(path: Path, names: dict[str, int], run: str, line: int) -> Finding | None:
-    if not run:
-        return Finding(path, line, "no-name", "the name of the run (1st column) is empty")
-    if held := _unfit(run):
-        return Finding(path, line, "bad-name", f"the name of the run (1st column) holds {held}")
-    first = names.setdefault(run, line)
-    if first != line:
-        message = f"run {run} is already defined on line {first}"
-        return Finding(path, line, "duplicate-run", message)
-    return None
+def _wrong_name(
+    path: Path, kind: str, name: str, line: int | None, known: dict[str, int | None]
+) -> Items:
+    """What is wrong with a name: empty, no text, or there already."""
+    said = "the run (1st column)" if kind == "run" else f"a {kind}"
+    first = known.get(name, line)
+    if not name:
+        yield Finding(path, line, "no-name", f"the name of {said} is empty")
+    elif held := _unfit(name):
+        yield Finding(path, line, "bad-name", f"the name of {said} holds {held}")
+    elif name in known:
+        twice = f"{kind} {name!r} occurs twice"
+        message = twice if first == line else f"{kind} {name} is already defined on line {first}"
+        yield Finding(path, line, f"duplicate-{kind}", message)
+    known.setdefault(name, line)
 
 
-def _quick_values(cells: Sequence[str]) -> Sequence[float] | None:
+def _quick_values(cells: Sequence[Any]) -> Sequence[float] | None:
     """The scores of a row in which all are numbers; None asks for a look at each."""
-    together = "".join(cells)
-    if together.isascii() and "_" not in together:  # 1_000 is a number to numpy, not to us
+    texts = "".join(cells) if isinstance(cells, list) else ""
+    if texts.isascii() and "_" not in texts:  # 1_000 is a number to numpy, not to us
         with suppress(ValueError):
             quick = np.array(cells, dtype=np.float64)
             if are_scores(quick).all():
@@ -314,25 +332,10 @@ def _quick_values(cells: Sequence[str]) -> Sequence[float] | None:
     return None
 
 
-def inspect_names(
-    path: Path, kind: str, names: Sequence[str], line: int | None
-) -> Iterator[Finding]:
-    """Names that are empty, no text, or occur twice."""
-    seen: set[str] = set()
-    for name in names:
-        if not name:
-            yield Finding(path, line, "no-name", f"the name of a {kind} is empty")
-        elif held := _unfit(name):
-            yield Finding(path, line, "bad-name", f"the name of a {kind} holds {held}")
-        elif name in seen:
-            yield Finding(path, line, f"duplicate-{kind}", f"{kind} {name!r} occurs twice")
-        seen.add(name)
-
-
 # Long
 
 
-def long_places(path: Path, header: Sequence[str]) -> dict[str, int | None] | Finding:
+def long_places(path: Path, header: Sequence[str], line: int | None = 1) -> dict[str, int | None]:
     """Where run, topic, measure and score stand; None for what is not there."""
     places: dict[str, int | None] = {}
     for column in LONG:
@@ -340,49 +343,34 @@ def long_places(path: Path, header: Sequence[str]) -> dict[str, int | None] | Fi
         if len(fitting) > 1:
             named = " and ".join(repr(header[index]) for index in fitting)
             message = f"columns {named} could each be the {column}; rename all but one"
-            return Finding(path, 1, "ambiguous-format", message)
+            raise InputError(path, "ambiguous-format", message, line)
         places[column] = fitting[0] if fitting else None
     return places
 
 
-def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
-    places = long_places(path, header)
-    if isinstance(places, Finding):
-        yield places
-        return
-    run_place, measure_place = places["run"], places["measure"]
-    topic, score = places["topic"] or 0, places["score"] or 0
-    cells = Cells(path)
-
-    def of_cell(line: int, row: list[str]) -> Items:
-        measure = None if measure_place is None else row[measure_place]
-        if run_place is None:
-            yield cells.row(UNNAMED_RUN, row[topic], measure, row[score], line)
-        else:
-            yield cells.named(row[run_place], row[topic], measure, row[score], line)
-
-    found = of_full_lines(path, len(header), lines, of_cell)
-    yield from or_empty(path, found, "no score below the first line")
+def of_long(lines: Lines, places: Mapping[str, int | None]) -> Iterator[Cell | Finding]:
+    """The single scores of rows that have run, topic, measure and score in these places."""
+    cells = itemgetter(*(-1 if at is None else at for at in places.values()))
+    for item in lines:
+        if isinstance(item, Finding):
+            yield item
+            continue
+        run, topic, measure, score = cells((*item[1], None))
+        yield item[0], run, topic, measure, score if isinstance(score, str) else spelled(score)
 
 
 # gdeval.pl
 
 
-def _inspect_gdeval(path: Path, header: Sequence[str], lines: Lines) -> Items:
+def _gdeval(header: Sequence[str], lines: Lines) -> Iterator[Cell | Finding]:
     measures = [_gdeval_measure(name) for name in header[2:]]
-    cells = Cells(path)
-    topics = set()
-
-    def of_topic(line: int, row: list[str]) -> Items:
-        run, topic, *scores = row
+    for item in lines:
+        if isinstance(item, Finding):
+            yield item
+            continue
+        line, (run, topic, *scores) = item
         if topic != SUMMARY_ROW:
-            topics.add(topic)
-            for measure, cell in zip(measures, scores, strict=True):
-                yield cells.named(run, topic, measure, cell, line)
-
-    yield from of_full_lines(path, len(header), lines, of_topic)
-    if not topics:
-        yield Finding(path, None, "empty-file", "no topic below the first line")
+            yield from ((line, run, topic, *of) for of in zip(measures, scores, strict=True))
 
 
 def _gdeval_measure(name: str) -> str:

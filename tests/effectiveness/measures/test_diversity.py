@@ -478,7 +478,7 @@ def test_two_grades_of_one_document_and_subtopic_are_an_error() -> None:
     with pytest.raises(UsageError, match="document a twice"):
         score_runs({"r": RUN}, judged)
     judged[0] = SimpleNamespace(query_id="1", doc_id="a", relevance=1)
-    with pytest.raises(UsageError, match="only some of topic 1 document a have a subtopic"):
+    with pytest.raises(UsageError, match="topic 1 document a has no subtopic"):
         score_runs({"r": RUN}, judged)
 
 
