@@ -22,9 +22,11 @@ def rules_of_each(rules: Rules, judgements: Sequence[Qrels]) -> list[Rules]:
         return [rules] * len(judgements)
     measures = parse_measures(rules.measures)
     reasons = [[misfit(qrels, measure) for qrels in judgements] for measure in measures]
-    for of_measure in [*reasons, *map(list, zip(*reasons, strict=True))]:
-        if all(of_measure):  # no judgements for a measure, or no measure for judgements
-            raise UsageError(str(of_measure[0]))
+    for of_measure in filter(all, reasons):
+        raise UsageError(str(of_measure[0]))
+    for qrels, *why in zip(judgements, *reasons, strict=True):
+        if all(why):
+            raise UsageError(f"no measure asked for uses {qrels.path}: leave it out ({why[0]})")
     return [
         replace(rules, measures=[str(m) for m in measures if misfit(qrels, m) is None])
         for qrels in judgements
