@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -279,7 +280,7 @@ def test_what_cannot_be_had_together_is_refused(tmp_path: Path) -> None:
             risk_table(given_, options=options)
     analyses = (
         lambda: risk_table(matrix, options=own).report(tmp_path / "page.html"),
-        lambda: risk_table(matrix, options=own).plot(),
+        *([lambda: risk_table(matrix, options=own).plot()] if find_spec("altair") else []),
         lambda: riskcli.topic_table(matrix, options=own),
         lambda: riskcli.power_table(matrix, options=own),
         lambda: riskcli.compare_pairs(matrix, options=own),
