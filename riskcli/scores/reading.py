@@ -113,7 +113,7 @@ def misfit(qrels: Qrels, measure: Measure) -> str | None:
     if measure.family.of_subtopics and qrels.subtopics is None:
         return (
             f"measure {measure} needs judgements by subtopic (topic, subtopic, document, grade), "
-            f"and {place} names no two subtopics of a topic: take the track's others"
+            f"and {place} has no topic with two subtopics: give those with -q FILE"
         )
     if qrels.shared and measure.family.of_subtopics is False:
         topic, docno = qrels.shared

@@ -248,6 +248,16 @@ def test_a_measure_without_an_upper_bound_may_be_above_1(write: Write) -> None:
         assert (ran.code, "above-one" in ran.err, "percent" in ran.err) == (0, False, False)
 
 
+@pytest.mark.parametrize("measure", ["nERR_IA@20", "alpha_nDCG@20", "nNRBP"])
+def test_a_ranking_may_be_better_than_the_best_that_is_found_but_not_by_much(
+    write: Write, measure: str
+) -> None:
+    """No ranking gains over e/(e - 1) = 1.582 times as much as one that always takes the best."""
+    for score, code in (("1.5", 0), ("1.581", 0), ("1.583", 2)):
+        ran = riskeval("score", write("s.csv", f"run,1,2\na,{score},.5\nb,.2,.3\n"), "-m", measure)
+        assert (ran.code, f"up to {score}" in ran.err) == (code, code == 2), ran.err
+
+
 def test_scale_makes_fractions_of_files_of_scores_alone(write: Write) -> None:
     path, fractions = (
         write("p.csv", PERCENT),

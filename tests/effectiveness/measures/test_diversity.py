@@ -360,7 +360,7 @@ def test_trec_s_own_judgements_are_no_subtopics(folder: Path) -> None:
     ran = scored_by(folder, "-m", "alpha-nDCG@20")
     assert (ran.code, ran.out) == (2, "")
     assert "measure alpha_nDCG@20 needs judgements by subtopic" in ran.err
-    assert "names no two subtopics of a topic: take the track's others" in ran.err
+    assert "has no topic with two subtopics: give those with -q FILE" in ran.err
 
 
 def test_rounds_in_the_second_column_are_no_subtopics_unless_asked_for(tmp_path: Path) -> None:
