@@ -368,6 +368,33 @@ def test_measures_are_names_or_objects_that_print_them(measures: object) -> None
     assert riskcli.Rules(measures).measures == ("nDCG@20",)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"1": {"a": "x"}}, "run mine: topic 1, document a: the score is x, expected a finite"),
+        ({"1": {"a": None}}, "the score is None, expected a finite number"),
+        ({"1": None}, "run mine: topic 1: expected a mapping of documents, found None"),
+        (pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [pd.NA]}), "the score is <NA>"),
+    ],
+)
+def test_what_is_no_score_is_refused_whoever_brings_it(given: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        riskcli.score_runs({"mine": given}, {"1": {"a": 1}})
+    if isinstance(given, pd.DataFrame):
+        with pytest.raises(UsageError, match="run r, topic 1: the score is <NA>"):
+            riskcli.scores_from_frame(given.assign(run="r", topic="1"))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_judgements_in_a_frame_may_have_no_subtopic(missing: Any) -> None:
+    run = {"mine": {"1": {"a": 2.0, "b": 1.0}}}
+    frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    found = riskcli.score_runs(run, frame.assign(iteration=[missing, missing]), "P@1")
+    assert found["P@1"].values.tolist() == [[1.0]]
+    with pytest.raises(UsageError, match="topic 1 document a has no subtopic, and other"):
+        riskcli.score_runs(run, frame.assign(iteration=[missing, "2"]), "P@1")
+
+
 def test_runs_in_mappings_are_checked_as_frames_are() -> None:
     with pytest.raises(UsageError, match="run mine: topic 1, document a: the score is nan"):
         riskcli.score_runs({"mine": {"1": {"a": float("nan")}}}, {"1": {"a": 1}})

@@ -64,11 +64,13 @@ def _cells(given: Any, values: Sequence[str], what: str) -> Cells:
     elif isinstance(given, Mapping) or hasattr(given, "to_dict"):  # ranx
         by_topic = given if isinstance(given, Mapping) else given.to_dict()
         for topic, documents in by_topic.items():
+            if not isinstance(documents, Mapping):
+                message = f"{what}: topic {topic}: expected a mapping of documents"
+                raise UsageError(f"{message}, found {documents!r:.60}")
             for docno, value in documents.items():
-                if graded and isinstance(value, Mapping) and value:
-                    yield from ((topic, of, docno, each) for of, each in value.items())
-                else:
-                    yield topic, None, docno, value
+                several = graded and isinstance(value, Mapping) and value
+                of = value.items() if several else [(None, value)]
+                yield from ((topic, subtopic, docno, each) for subtopic, each in of)
     elif not isinstance(given, Iterable) or isinstance(given, str | bytes):
         raise UsageError(f"{what}: expected a frame, a mapping or documents, found {given!r:.60}")
     else:
@@ -96,12 +98,10 @@ def _run(given: RunInMemory | pd.DataFrame, name: str) -> Run:
     """The run: no document of a topic twice, and every score finite."""
     scores: dict[tuple[str, str], float] = {}
     for topic, _, docno, value in _cells(given, ("score",), f"run {name}"):
-        cell, score = (name_of(topic, "topic"), name_of(docno, "document")), float(value)
+        cell = name_of(topic, "topic"), name_of(docno, "document")
         if cell in scores:
             raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
-        if not np.isfinite(score):
-            raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
-        scores[cell] = score
+        scores[cell] = _score(value, f"run {name}: topic {topic}, document {docno}")
     if not scores:
         raise UsageError(f"run {name}: there is no document in it")
     refuse_unfit(f"run {name}", {"": chain.from_iterable(scores)})
@@ -124,8 +124,7 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
         return given
     known: dict[tuple[str, str, str], int] = {}
     for topic, subtopic, docno, value in _cells(given, _GRADE, "the judgements"):
-        absent = subtopic is None or subtopic != subtopic  # None or NaN
-        of = name_of(topic, "topic"), "" if absent else str(subtopic), name_of(docno, "document")
+        of = name_of(topic, "topic"), _subtopic(subtopic), name_of(docno, "document")
         grade = _grade(value, f"topic {topic}, document {docno}")
         if known.setdefault(of, grade) != grade:
             raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
@@ -142,12 +141,30 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     return qrels
 
 
+def _subtopic(given: Any) -> str:
+    """Its name; empty where there is none (None, NaN, or pandas' NA, which equals nothing)."""
+    absent = given is None or type(given).__name__ == "NAType" or given != given
+    return "" if absent else str(given)
+
+
+def _number(given: Any) -> float:
+    """NaN where it is no number."""
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _score(given: Any, where: str) -> float:
+    """A score, which is finite."""
+    if not np.isfinite(number := _number(given)):
+        raise UsageError(f"{where}: the score is {given!s:.60}, expected a finite number")
+    return number
+
+
 def _grade(given: Any, where: str) -> int:
     """A grade as a whole number."""
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
-        number = np.nan
+    number = _number(given)
     if not (number.is_integer() and abs(number) <= MAX_GRADE):
         wanted = f"expected a whole number of at most {MAX_GRADE}"
         raise UsageError(f"{where}: the grade is {given!r:.60}, {wanted}")
@@ -241,12 +258,10 @@ def _evaluation(scores: Iterable[tuple[str, Any, Any, Any]]) -> Evaluation:
     cells: dict[str, dict[tuple[str, str], float]] = {}
     for measure, run, topic, value in scores:
         by_cell = cells.setdefault(measure, {})
-        cell, score = (name_of(run, "run"), name_of(topic, "topic")), float(value)
+        cell = name_of(run, "run"), name_of(topic, "topic")
         if cell in by_cell:
             raise UsageError(f"{measure}: run {run} has topic {topic} twice")
-        if not np.isfinite(score):
-            raise UsageError(f"{measure}: run {run}, topic {topic}: the score is {score}")
-        by_cell[cell] = score
+        by_cell[cell] = _score(value, f"{measure}: run {run}, topic {topic}")
     if not cells:
         raise UsageError("no scores given")
     parts = {
