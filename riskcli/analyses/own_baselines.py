@@ -71,10 +71,10 @@ def _rows(matrix: ScoreMatrix, declared: Mapping[str, str]) -> dict[int, int]:
     rows = {run: row for row, run in enumerate(matrix.runs)}
     for run, baseline in declared.items():
         for name in (name for name in (run, baseline) if name not in rows):
-            of = f" ({run!r} declares it)" if name == baseline else ""
+            whose = f"own baseline of {run!r}" if name == baseline else "own baselines"
             hint = nearest(name, rows)
             hint = "; only -b takes the @ baselines" if name.startswith("@") else hint
-            raise UsageError(f"own baselines: no run and no file is named {name!r}{of}{hint}")
+            raise UsageError(f"{whose}: no run and no file is named {name!r}{hint}")
         if run == baseline:
             raise UsageError(f"own baselines: {run!r} is given as its own; name another run")
     return {row: rows[declared[run]] for run, row in rows.items() if run in declared}

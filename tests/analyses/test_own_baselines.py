@@ -261,7 +261,7 @@ def test_notes_name_who_declares_none_and_whose_difference_is_doubtful() -> None
     [
         ({"r0": "r0"}, "'r0' is given as its own"),
         ({"rO": "r1"}, "no run and no file is named 'rO'; did you mean"),
-        ({"r0": "nope"}, "no run and no file is named 'nope' \\('r0' declares it\\)"),
+        ({"r0": "nope"}, "own baseline of 'r0': no run and no file is named 'nope'"),
         ({"r0": "@mean"}, "no run and no file is named '@mean'"),
     ],
 )
