@@ -411,6 +411,18 @@ def test_the_same_judgements_in_every_form(tmp_path: Path) -> None:
     assert values == [values[0]] * 6
 
 
+@pytest.mark.parametrize(("twice", "several"), [(1, False), (2, True)])
+def test_of_relevant_documents_more_than_one_in_twenty_have_several_subtopics(
+    tmp_path: Path, twice: int, several: bool
+) -> None:
+    """Twenty documents are relevant; a thousand that are not say nothing."""
+    lines = [f"1 1 d{number} 1\n" for number in range(20)]
+    lines += [f"1 {number % 3} n{number} 0\n" for number in range(1000)]
+    lines += [f"1 2 d{number} 1\n" for number in range(twice)]
+    (tmp_path / "qrels").write_text("".join(lines))
+    assert (read_qrels(tmp_path / "qrels").shared is not None) == several
+
+
 def test_a_document_judged_again_in_another_round_turns_nothing_over(tmp_path: Path) -> None:
     lines = [f"1 {number % 3} d{number} {number % 2}\n" for number in range(60)]
     (tmp_path / "qrels").write_text("".join(lines) + "1 9 d1 1\n")
