@@ -185,6 +185,19 @@ def test_a_gate_says_by_how_many_judges_candidates_pass() -> None:
         judge(scored, "base", rules=["mean_judges >= 2"])
 
 
+def test_other_topics_are_told_where_judges_share_a_measure(tmp_path: Path) -> None:
+    fewer, runs = tmp_path / "fewer.txt", [SAMPLES / "caspPlus.run", SAMPLES / "indriCASP.run"]
+    lines = QRELS.read_text().splitlines(keepends=True)
+    fewer.write_text("".join(line for line in lines if not line.startswith("101 ")))
+    for measures, told in ((["AP"], True), (["AP", "P@5"], True), (["P@5"], False)):
+        each = [evaluate(runs, qrels=QRELS, rules=Rules("AP")),
+                evaluate(runs, qrels=fewer, rules=Rules(measures))]  # fmt: skip
+        both = under_each([QRELS, fewer], each)
+        notes = [note.message for note in both.notes if note.code == "other-topics"]
+        said = "the judges' figures are of different topics: simulated.qrels 50, fewer 49, 49 in"
+        assert [note.startswith(said) for note in notes] == [True] * told
+
+
 def test_the_program_answers_with_them(files: list[Path], tmp_path: Path) -> None:
     call = ("-q", files[0], "-q", files[1], "-m", "nDCG@20", "-b", "indriCASP", "--quiet")
     ran = riskeval("score", SAMPLES, *call, "-f", "table")

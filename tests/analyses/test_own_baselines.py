@@ -219,6 +219,9 @@ def test_who_is_better_and_worse_and_ruins_topics() -> None:
     assert worse.runs == ("r3",) and " is worse than its own baseline." in worse.text
     assert ruins.runs == ("r3",) and "r3 against r1 (on 30 of 30 topics) loses over" in ruins.text
     assert better.about == "score, against its own baseline"
+    values[2] = np.where(np.arange(30) < 10, 0.5, 1) * values[1]
+    ruins = said(values, {"r2": "r1", "r3": "r1"}).by("ruins")[0]
+    assert ruins.runs == ("r3", "r2"), "who loses on most topics is named first"
     both = said(values, {"r0": "r1", "r1": "r3"}).by("better")[0].text
     assert both.startswith("Each of r0 against r1 (") and " and r1 against r3 (" in both
 
